@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/// @file
+/// Control of the kdp_host module by generic netlink: connect, disconnect, describe.
+///
+/// Each call opens a socket of its own, so all of them may be called from any thread.
+/// They sleep until the module has answered. Errors carry the module's own sentence and
+/// the exact errno that <kdp/kdp_netlink.h> lists; besides:
+///   ENODEV     the module is not loaded
+///   EPERM      connect and disconnect need CAP_NET_ADMIN and CAP_SYS_ADMIN
+///   ETIMEDOUT  no answer after 70 s
+///   EPROTO     the module's answer makes no sense (another version)
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <kdp/address.hpp>
+#include <kdp/host_id.hpp>
+#include <kdp/kdp_netlink.h>
+#include <kdp/result.hpp>
+
+namespace kdp::control {
+
+/// What to connect to. An empty optional leaves the choice to the module.
+struct ConnectRequest {
+    SocketAddress traddr;                       ///< where the target listens, with its port
+    SocketAddress host_traddr;                  ///< local address; empty: the route decides
+    std::string subsystem_nqn;
+    HostIdentity host;
+    std::optional<std::uint32_t> instance;      ///< N of the name kdpN
+    std::optional<std::uint32_t> nr_io_queues;
+    std::optional<std::uint32_t> queue_size;    ///< entries of an I/O queue
+    std::optional<std::uint32_t> keep_alive_ms;
+    std::optional<std::int32_t> spin_us;        ///< 0: sleep at once, -1: never
+    bool duplicate = false;                     ///< a second connection to the same is wanted
+};
+
+struct Connected {
+    std::uint32_t instance = 0;
+    std::string name;                           ///< "kdp0"
+};
+
+/// Connect and wait for the namespaces. When it returns, the kernel knows the devices;
+/// wait_for_nodes() waits for /dev.
+[[nodiscard]] Result<Connected> connect(const ConnectRequest& request);
+
+/// Shut one controller down in order; returns when everything is gone.
+[[nodiscard]] Status disconnect(std::uint32_t instance);
+
+struct Namespace {
+    std::uint32_t nsid = 0;
+    std::string disk;                           ///< "kdp0n1"
+    std::string char_device;                    ///< "kdpg0n1"
+    std::uint64_t blocks = 0;                   ///< logical blocks
+    std::uint32_t block_size = 0;               ///< bytes
+};
+
+/// Sums over the I/O queues since the connect; see enum kdp_stat.
+struct Stats {
+    std::array<std::uint64_t, KDP_S_MAX + 1> by_id{};
+};
+
+/// The name of each counter, for JSON and tables: KDP_S_WR_SEND is "wr_send".
+struct StatName {
+    kdp_stat id;
+    std::string_view name;
+};
+[[nodiscard]] std::span<const StatName> stat_names() noexcept;
+
+struct Controller {
+    std::uint32_t instance = 0;
+    std::string name;
+    std::uint32_t state = KDP_STATE_NEW;        ///< enum kdp_ctrl_state
+    SocketAddress traddr;
+    std::string subsystem_nqn;
+    std::string host_nqn;
+    std::uint32_t cntlid = 0;
+    std::string serial;
+    std::string model;
+    std::string firmware;
+    std::string rdma_device;
+    std::uint32_t nr_io_queues = 0;
+    std::uint32_t queue_size = 0;               ///< commands in flight an I/O queue
+    std::uint32_t keep_alive_ms = 0;
+    std::int32_t spin_us = 0;
+    std::uint32_t max_transfer = 0;             ///< bytes
+    std::uint32_t inline_size = 0;              ///< bytes of a write in the capsule
+    Stats stats;
+    std::vector<Namespace> namespaces;
+};
+
+/// "new", "connecting", "live", "failed", "deleting"; "unknown" for what this version knows not.
+[[nodiscard]] std::string_view state_name(std::uint32_t state) noexcept;
+
+/// All controllers of this network namespace, by instance. Needs no privilege.
+[[nodiscard]] Result<std::vector<Controller>> list();
+[[nodiscard]] Result<Controller> get(std::uint32_t instance);
+
+/// Wait until the nodes of the controller and all its namespaces stand in @p dev_directory.
+/// ETIMEDOUT after @p timeout_ms names the missing one.
+[[nodiscard]] Status wait_for_nodes(const Controller& controller, int timeout_ms,
+                                    const std::string& dev_directory = "/dev");
+
+/// N of "kdpN" or "/dev/kdpN"; nullopt for anything else.
+[[nodiscard]] std::optional<std::uint32_t> instance_of_name(std::string_view name);
+
+}  // namespace kdp::control

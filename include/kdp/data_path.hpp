@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/// @file
+/// One I/O in, one completion out, whatever the path: kernel passthrough, a
+/// block device, or NVMe over RDMA spoken in user space.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <kdp/result.hpp>
+
+namespace kdp {
+
+enum class Op : std::uint8_t { read, write, flush };
+
+/// One I/O. The data lie in @p data, whole logical blocks; empty for flush.
+/// The memory belongs to the path from submit() until the completion came out.
+struct Io {
+    Op op = Op::read;
+    std::uint64_t lba = 0;          ///< first logical block
+    std::span<std::byte> data;      ///< bytes: a multiple of the block size, at most max_transfer
+    std::uint64_t tag = 0;          ///< handed back with the completion
+};
+
+struct Completion {
+    std::uint64_t tag = 0;
+    int status = 0;                 ///< 0, or an errno value (positive)
+    int nvme_status = 0;            ///< the controller's status where the path knows it, else 0
+};
+
+struct NamespaceInfo {
+    std::uint64_t blocks = 0;       ///< logical blocks
+    std::uint32_t block_size = 0;   ///< bytes
+    std::uint32_t max_transfer = 0; ///< bytes in one Io at most
+    std::string provider;           ///< RDMA device below, "rxe0", where known; else empty
+    std::string device;             ///< device node or address, for people
+};
+
+/// What a path has done so far, exact counts; a path leaves at 0 what it cannot know.
+struct PathCounters {
+    std::uint64_t doorbells = 0;      ///< send queue doorbells (ibv_post_send calls, or io_uring submissions)
+    std::uint64_t work_requests = 0;  ///< send and receive work requests posted
+    std::uint64_t completions = 0;    ///< CQEs taken
+    std::uint64_t registrations = 0;  ///< memory registrations
+};
+
+struct OpenOptions {
+    unsigned depth = 1;               ///< I/Os in flight at most; submit() takes no more
+    std::uint32_t keep_alive_ms = 15000;
+    std::string host_nqn;             ///< verbs: empty for the default
+    bool read_only = false;           ///< no write will come: block: opens the node read-only
+};
+
+/// Not thread safe: one thread at a time drives a path.
+/// Lifetime: the destructor waits for I/O in flight, then closes in order.
+class DataPath {
+public:
+    virtual ~DataPath() = default;
+    DataPath(const DataPath&) = delete;
+    DataPath& operator=(const DataPath&) = delete;
+
+    [[nodiscard]] virtual const NamespaceInfo& info() const noexcept = 0;
+
+    /// Tell the path about memory that I/O will use from now on, so that it can
+    /// register it once. Paths that need none return success. I/O on memory that is
+    /// not registered fails with EFAULT on the paths that need it (verbs).
+    virtual Status register_buffer(std::span<std::byte> memory) = 0;
+
+    /// Start a batch with one doorbell. Returns how many of @p batch were taken, from the
+    /// front; fewer than all means that `depth` is reached. An invalid Io (length, range,
+    /// memory) is taken and completes with EINVAL, ERANGE or EFAULT.
+    virtual Result<std::size_t> submit(std::span<const Io> batch) = 0;
+
+    /// Collect completions without sleeping, at most out.size(). Returns how many.
+    virtual Result<std::size_t> poll(std::span<Completion> out) = 0;
+
+    /// Collect at least one completion, sleeping or spinning as the path does it.
+    /// Returns 0 only when nothing is in flight. ETIMEDOUT after @p timeout_ms.
+    virtual Result<std::size_t> wait(std::span<Completion> out, int timeout_ms) = 0;
+
+    [[nodiscard]] virtual PathCounters counters() const noexcept { return {}; }
+
+protected:
+    DataPath() = default;
+};
+
+/// Open a path by its URI:
+///   kernel:/dev/kdpg0n1              NVMe passthrough by ioctl
+///   block:/dev/kdp0n1                any block device, O_DIRECT, io_uring
+///   verbs://ADDR:PORT/NQN?nsid=1     NVMe over RDMA in user space; [v6] in brackets
+/// Errors: EINVAL for a URI that does not parse; what the path's open gave.
+Result<std::unique_ptr<DataPath>> open_path(const std::string& uri, const OpenOptions& options);
+
+}  // namespace kdp

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: ((GPL-2.0-only WITH Linux-syscall-note) OR Linux-OpenIB) */
+/*
+ * What a host needs from the Identify data structures, checked and in host byte
+ * order. A peer may send anything: values that no host can use are refused here,
+ * in one place, and everything else comes out bounded.
+ *
+ * NVMe Base 2.0, 5.17 (figures 275, 280, 97); NVM Command Set 1.0, 4.1.5.
+ */
+#ifndef NVMF_IDENTIFY_H
+#define NVMF_IDENTIFY_H
+
+#include "capsule.h"
+#include "command.h"
+
+#define NVMF_SERIAL_SIZE	20
+#define NVMF_MODEL_SIZE		40
+#define NVMF_FIRMWARE_SIZE	8
+
+/* SGLS bits (Base 2.0, figure 275, byte 536) */
+#define NVMF_SGLS_SUPPORTED	0x00000003U
+#define NVMF_SGLS_KEYED		0x00000004U
+#define NVMF_SGLS_OFFSET	0x00100000U	/* in-capsule data by offset */
+
+struct nvmf_ctrl_info {
+	char	serial[NVMF_SERIAL_SIZE + 1];
+	char	model[NVMF_MODEL_SIZE + 1];
+	char	firmware[NVMF_FIRMWARE_SIZE + 1];
+	__u16	cntlid;
+	__u32	mdts;		/* bytes in one transfer at most; 0: the controller sets no limit */
+	__u16	kas;		/* keep-alive granularity in 100 ms; 0: no keep-alive */
+	__u16	maxcmd;		/* commands in flight a queue at most; 0: not said */
+	__u32	nn;		/* highest namespace identifier */
+	bool	vwc;		/* volatile write cache present: Flush matters */
+	__u32	sgls;		/* NVMF_SGLS_* */
+	__u32	capsule;	/* bytes of an I/O command capsule at most, SQE included */
+	__u32	icdoff;		/* bytes between SQE and in-capsule data */
+	__u8	msdbd;		/* SGL descriptors a command at most; 0: no limit */
+};
+
+/* Copy a space-padded ASCII field of @len bytes; @dst has room for a NUL more. */
+static inline void nvmf_copy_ascii(char *dst, const void *base, size_t off, size_t len)
+{
+	const char *src = (const char *)base + off;
+	size_t i;
+
+	while (len && (src[len - 1] == ' ' || src[len - 1] == '\0'))
+		len--;
+	for (i = 0; i < len; i++)
+		dst[i] = src[i] >= 0x20 && src[i] < 0x7f ? src[i] : '?';
+	dst[len] = '\0';
+}
+
+/*
+ * Parse Identify Controller (@data: NVMF_IDENTIFY_SIZE bytes). @page_min is
+ * CAP.MPSMIN in bytes, the unit of MDTS. Returns 0, or
+ *   -EPROTO      required fields contradict each other (SQE or CQE size, a
+ *                capsule smaller than its SQE);
+ *   -EOPNOTSUPP  the controller takes no keyed SGLs, so it cannot be used by RDMA.
+ */
+static inline int nvmf_ctrl_info_parse(const void *data, __u64 page_min,
+				       struct nvmf_ctrl_info *info)
+{
+	const __u8 *d = (const __u8 *)data;
+	__u8 mdts = d[77], sqes = d[512], cqes = d[513];
+	__u64 ioccsz = (__u64)nvmf_get32(d, 1792) * 16;
+
+	memset(info, 0, sizeof(*info));
+	nvmf_copy_ascii(info->serial, d, 4, NVMF_SERIAL_SIZE);
+	nvmf_copy_ascii(info->model, d, 24, NVMF_MODEL_SIZE);
+	nvmf_copy_ascii(info->firmware, d, 64, NVMF_FIRMWARE_SIZE);
+	info->cntlid = nvmf_get16(d, 78);
+	/* 2^mdts pages; whatever does not fit 32 bits is as good as no limit */
+	if (mdts && mdts < 20 && (page_min << mdts) <= 0xffffffffULL)
+		info->mdts = (__u32)(page_min << mdts);
+	info->kas = nvmf_get16(d, 320);
+	info->maxcmd = nvmf_get16(d, 514);
+	info->nn = nvmf_get32(d, 516);
+	info->vwc = d[525] & 1;
+	info->sgls = nvmf_get32(d, 536);
+	info->icdoff = (__u32)nvmf_get16(d, 1800) * 16;
+	info->msdbd = d[1803];
+
+	/* the sizes that we use must lie between the required and the largest */
+	if ((sqes & 0xf) > 6 || (sqes >> 4) < 6 || (cqes & 0xf) > 4 || (cqes >> 4) < 4)
+		return -EPROTO;
+	if (ioccsz < NVMF_SQE_SIZE || ioccsz > (1U << 24))
+		return -EPROTO;
+	info->capsule = (__u32)ioccsz;
+	if (!(info->sgls & NVMF_SGLS_SUPPORTED) || !(info->sgls & NVMF_SGLS_KEYED))
+		return -EOPNOTSUPP;
+	return 0;
+}
+
+/* How many bytes of data fit into a command capsule behind the SQE; 0: none. */
+static inline __u32 nvmf_inline_max(const struct nvmf_ctrl_info *info)
+{
+	if (!(info->sgls & NVMF_SGLS_OFFSET) || info->icdoff)
+		return 0;
+	return info->capsule - NVMF_SQE_SIZE;
+}
+
+struct nvmf_ns_info {
+	__u64	blocks;		/* size in logical blocks (NSZE) */
+	__u8	lba_shift;	/* log2 of the logical block's bytes: 9 to 16 */
+	bool	read_only;	/* write protected now */
+	__u8	eui64[8];
+	__u8	nguid[16];
+};
+
+/*
+ * Parse Identify Namespace (@data: NVMF_IDENTIFY_SIZE bytes). Returns 0, or
+ *   -ENODEV      the namespace is not active (NSZE 0);
+ *   -EOPNOTSUPP  metadata or protection information, which this host does not
+ *                handle;
+ *   -EPROTO      a block size outside 512 B … 64 KiB, an LBA format that does
+ *                not exist, or a capacity of 2^63 bytes and more (loff_t has a sign).
+ */
+static inline int nvmf_ns_info_parse(const void *data, struct nvmf_ns_info *info)
+{
+	const __u8 *d = (const __u8 *)data;
+	__u8 nlbaf = d[25], flbas = d[26];
+	unsigned int fmt = flbas & 0xf;
+	__u32 lbaf;
+
+	memset(info, 0, sizeof(*info));
+	info->blocks = nvmf_get64(d, 0);
+	if (!info->blocks)
+		return -ENODEV;
+	/* the index's upper bits mean something only where there are more than 16 formats */
+	if (nlbaf > 15)
+		fmt |= (flbas >> 5 & 0x3) << 4;
+	if (fmt > nlbaf)
+		return -EPROTO;
+	lbaf = nvmf_get32(d, 128 + 4 * fmt);
+	if ((lbaf & 0xffff) || (d[29] & 0x7))
+		return -EOPNOTSUPP;
+	info->lba_shift = (__u8)(lbaf >> 16 & 0xff);
+	if (info->lba_shift < 9 || info->lba_shift > 16)
+		return -EPROTO;
+	if (info->blocks >= (1ULL << 63 >> info->lba_shift))
+		return -EPROTO;
+	info->read_only = d[99] & 1;
+	memcpy(info->nguid, d + 104, sizeof(info->nguid));
+	memcpy(info->eui64, d + 120, sizeof(info->eui64));
+	return 0;
+}
+
+#endif /* NVMF_IDENTIFY_H */

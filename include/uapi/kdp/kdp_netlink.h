@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */
+/*
+ * kdp_host: control of the host driver by generic netlink.
+ *
+ * Family "kdp_host", version 1. Every command needs CAP_NET_ADMIN in the initial
+ * user namespace and CAP_SYS_ADMIN, except KDP_CMD_GET, which anyone may send.
+ * A controller belongs to the network namespace of the process that connected
+ * it; other namespaces neither see nor disconnect it.
+ *
+ * Unknown attributes, unknown flags and attributes of a wrong type or length are
+ * refused with EINVAL. An error comes as NLMSG_ERROR with a negative errno; its
+ * extended ack (NLMSGERR_ATTR_MSG, switch NETLINK_EXT_ACK on) says in words what
+ * happened.
+ *
+ * KDP_CMD_CONNECT: connect to a subsystem and bring its namespaces up. Answers
+ * when the disks and char devices are there (or with the error that prevented
+ * it), after 60 s at the latest, with one KDP_CMD_CONNECT message that carries
+ * KDP_A_INSTANCE and KDP_A_NAME.
+ *
+ *   KDP_A_TRADDR		struct sockaddr_in or sockaddr_in6 (binary): where
+ *				the target listens; the port may not be 0.
+ *				Required.
+ *   KDP_A_HOST_TRADDR		sockaddr of the local address to use. Optional.
+ *   KDP_A_SUBNQN		string, 1 to 223 bytes. Required.
+ *   KDP_A_HOSTNQN		string, 1 to 223 bytes. Required.
+ *   KDP_A_HOSTID		16 bytes. Required.
+ *   KDP_A_INSTANCE		u32: ask for the name kdp<instance>, 0 to 1023.
+ *				Optional: else the lowest free number.
+ *   KDP_A_NR_IO_QUEUES		u32, 1 to 128. Optional: one a CPU.
+ *   KDP_A_QUEUE_SIZE		u32, entries of an I/O queue, 16 to 1024.
+ *				Optional: 128. The controller may allow less.
+ *   KDP_A_KATO_MS		u32, keep-alive timeout in ms, 1000 to 3600000.
+ *				Optional: 15000.
+ *   KDP_A_SPIN_US		s32: how long a poller thread spins after the last
+ *				completion before it arms its CQ and sleeps, in us;
+ *				0: it sleeps at once; -1: never. Optional: 50.
+ *   KDP_A_DUPLICATE		flag: connect although this host already has a
+ *				connection to that subsystem at that address.
+ *
+ *   Errors: EALREADY		such a connection exists (see KDP_A_DUPLICATE)
+ *	     EEXIST		KDP_A_INSTANCE is taken
+ *	     EADDRNOTAVAIL	KDP_A_HOST_TRADDR is not an address of this host
+ *	     ENODEV		no RDMA device has a route to the address
+ *	     EHOSTUNREACH, ENETUNREACH, ETIMEDOUT  the address does not answer
+ *	     ECONNREFUSED	nobody listens there for NVMe over RDMA
+ *	     ECONNRESET		the target hung up during the connect
+ *	     ENOENT		the target knows no such subsystem
+ *	     EACCES		the subsystem does not admit this host
+ *	     EBUSY		the target or its controller has no room
+ *	     EPROTO		the target answers against the specification
+ *	     EOPNOTSUPP		the target cannot be used over RDMA
+ *	     EIO		the target refused with another NVMe status
+ *
+ * KDP_CMD_DISCONNECT: shut one controller down in order; I/O in flight finishes
+ * first, I/O that comes later fails. Answers when everything is gone.
+ *
+ *   KDP_A_INSTANCE		u32. Required.
+ *   Errors: ENODEV		no such controller in this network namespace
+ *
+ * KDP_CMD_GET: describe controllers. With NLM_F_DUMP all of this network
+ * namespace, else the one of KDP_A_INSTANCE. One message a controller:
+ *
+ *   KDP_A_INSTANCE		u32
+ *   KDP_A_NAME			string, "kdp0"
+ *   KDP_A_STATE		u32, enum kdp_ctrl_state
+ *   KDP_A_TRADDR		sockaddr, as connected
+ *   KDP_A_SUBNQN, KDP_A_HOSTNQN  string
+ *   KDP_A_CNTLID		u32
+ *   KDP_A_SERIAL, KDP_A_MODEL, KDP_A_FIRMWARE  string
+ *   KDP_A_RDMA_DEVICE		string, "rxe0"
+ *   KDP_A_NR_IO_QUEUES		u32, as came up
+ *   KDP_A_QUEUE_SIZE		u32, commands in flight an I/O queue at most
+ *   KDP_A_KATO_MS		u32
+ *   KDP_A_SPIN_US		s32
+ *   KDP_A_MAX_TRANSFER		u32, bytes in one command at most
+ *   KDP_A_INLINE_SIZE		u32, bytes of a write that travel in the capsule
+ *   KDP_A_STATS		nest of KDP_S_*, sums over the I/O queues since
+ *				the connect
+ *   KDP_A_NAMESPACES		nest of KDP_A_NAMESPACE nests, each:
+ *     KDP_A_NSID		u32
+ *     KDP_A_NAME		string, the disk's name: "kdp0n1"
+ *     KDP_A_NS_CHAR_NAME	string, the char device's name: "kdpg0n1"
+ *     KDP_A_NS_BLOCKS		u64, logical blocks
+ *     KDP_A_NS_BLOCK_SIZE	u32, bytes
+ */
+#ifndef _UAPI_KDP_NETLINK_H
+#define _UAPI_KDP_NETLINK_H
+
+#define KDP_GENL_NAME		"kdp_host"
+#define KDP_GENL_VERSION	1
+
+enum kdp_cmd {
+	KDP_CMD_UNSPEC,
+	KDP_CMD_CONNECT,
+	KDP_CMD_DISCONNECT,
+	KDP_CMD_GET,
+
+	__KDP_CMD_MAX,
+	KDP_CMD_MAX = __KDP_CMD_MAX - 1
+};
+
+enum kdp_attr {
+	KDP_A_UNSPEC,
+	KDP_A_PAD,
+	KDP_A_TRADDR,
+	KDP_A_HOST_TRADDR,
+	KDP_A_SUBNQN,
+	KDP_A_HOSTNQN,
+	KDP_A_HOSTID,
+	KDP_A_INSTANCE,
+	KDP_A_NR_IO_QUEUES,
+	KDP_A_QUEUE_SIZE,
+	KDP_A_KATO_MS,
+	KDP_A_SPIN_US,
+	KDP_A_DUPLICATE,
+	KDP_A_NAME,
+	KDP_A_STATE,
+	KDP_A_CNTLID,
+	KDP_A_SERIAL,
+	KDP_A_MODEL,
+	KDP_A_FIRMWARE,
+	KDP_A_RDMA_DEVICE,
+	KDP_A_MAX_TRANSFER,
+	KDP_A_INLINE_SIZE,
+	KDP_A_STATS,
+	KDP_A_NAMESPACES,
+	KDP_A_NAMESPACE,
+	KDP_A_NSID,
+	KDP_A_NS_CHAR_NAME,
+	KDP_A_NS_BLOCKS,
+	KDP_A_NS_BLOCK_SIZE,
+
+	__KDP_A_MAX,
+	KDP_A_MAX = __KDP_A_MAX - 1
+};
+
+/* Counters, each a u64. */
+enum kdp_stat {
+	KDP_S_UNSPEC,
+	KDP_S_PAD,
+	KDP_S_COMMANDS,		/* commands posted */
+	KDP_S_BYTES_READ,	/* data bytes of completed commands, controller to host */
+	KDP_S_BYTES_WRITTEN,	/* data bytes of completed commands, host to controller */
+	KDP_S_SEND_DOORBELLS,	/* calls of ib_post_send */
+	KDP_S_RECV_DOORBELLS,	/* calls of ib_post_recv */
+	KDP_S_WR_SEND,		/* SEND work requests */
+	KDP_S_WR_RECV,		/* receive work requests */
+	KDP_S_WR_REG,		/* memory registrations (REG_MR) */
+	KDP_S_WR_LOCAL_INV,	/* invalidations that the host had to do itself */
+	KDP_S_REMOTE_INV,	/* invalidations that came with the response */
+	KDP_S_INLINE,		/* commands whose data travelled in the capsule */
+	KDP_S_CQES,		/* completions taken from the CQs */
+	KDP_S_POLLS_FULL,	/* polls that found completions */
+	KDP_S_POLLS_EMPTY,	/* polls that found none */
+	KDP_S_SLEEPS,		/* times that the pollers armed the CQs and slept */
+	KDP_S_BYTES_COPIED,	/* data bytes that the module copied by CPU */
+
+	__KDP_S_MAX,
+	KDP_S_MAX = __KDP_S_MAX - 1
+};
+
+enum kdp_ctrl_state {
+	KDP_STATE_NEW,
+	KDP_STATE_CONNECTING,
+	KDP_STATE_LIVE,
+	KDP_STATE_FAILED,	/* the connection broke: I/O fails until it is disconnected */
+	KDP_STATE_DELETING,
+};
+
+#endif /* _UAPI_KDP_NETLINK_H */
