@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Completion queues: creating, draining, arming. */
+#include <linux/module.h>
+
+#include "internal.h"
+
+/* Completions taken with one call of the provider, and with one turn of the thread. */
+#define KDP_CQ_BATCH	16
+#define KDP_CQ_BUDGET	64
+
+static void kdp_cq_event(struct ib_cq *ib, void *context)
+{
+	struct kdp_conn *conn = context;
+
+	kdp_poller_kick(conn->cq.poller);
+}
+
+static void kdp_cq_async_event(struct ib_event *event, void *context)
+{
+	kdp_conn_break(context, ib_event_msg(event->event));
+}
+
+/*
+ * Take what is there, up to the budget, and run the handlers. Called by the CQ's
+ * poller thread alone. Returns how many completions there were.
+ */
+unsigned int kdp_cq_drain(struct kdp_cq *cq)
+{
+	struct ib_wc wc[KDP_CQ_BATCH];
+	unsigned int total = 0;
+	int n, i;
+
+	while (total < KDP_CQ_BUDGET) {
+		n = ib_poll_cq(cq->ib, KDP_CQ_BATCH, wc);
+		if (n <= 0)
+			break;
+		local_bh_disable();
+		for (i = 0; i < n; i++)
+			wc[i].wr_cqe->done(cq->ib, &wc[i]);
+		local_bh_enable();
+		total += n;
+		if (n < KDP_CQ_BATCH)
+			break;
+	}
+	if (total) {
+		this_cpu_inc(cq->stats->v[KDP_CS_POLLS_FULL]);
+		this_cpu_add(cq->stats->v[KDP_CS_CQES], total);
+	} else {
+		this_cpu_inc(cq->stats->v[KDP_CS_POLLS_EMPTY]);
+	}
+	return total;
+}
+
+/* Returns 0 when armed, else there is something to poll already. */
+int kdp_cq_arm(struct kdp_cq *cq)
+{
+	return ib_req_notify_cq(cq->ib, IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS);
+}
+
+int kdp_cq_create(struct kdp_conn *conn, u32 nr_cqe)
+{
+	struct ib_device *ib = conn->dev->ib;
+	int cpu = conn->params.cpu;
+	struct ib_cq_init_attr attr = {
+		.cqe		= nr_cqe,
+		.comp_vector	= cpu % ib->num_comp_vectors,
+	};
+	struct kdp_cq *cq = &conn->cq;
+	struct kdp_poller *poller;
+	struct ib_cq *ibcq;
+
+	poller = kdp_poller_get(cpu);
+	if (IS_ERR(poller))
+		return PTR_ERR(poller);
+	cq->poller = poller;
+	cq->stats = conn->stats;
+	cq->spin_us = conn->params.spin_us;
+
+	ibcq = ib_create_cq(ib, kdp_cq_event, kdp_cq_async_event, conn, &attr);
+	if (IS_ERR(ibcq)) {
+		kdp_poller_put(poller);
+		return PTR_ERR(ibcq);
+	}
+	cq->ib = ibcq;
+	kdp_poller_add(poller, cq);
+	return 0;
+}
+
+void kdp_cq_destroy(struct kdp_cq *cq)
+{
+	if (!cq->ib)
+		return;
+	kdp_poller_del(cq->poller, cq);
+	ib_destroy_cq(cq->ib);	/* waits for event handlers */
+	cq->ib = NULL;
+	kdp_poller_put(cq->poller);
+}

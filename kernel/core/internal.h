@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the files of kdp_core tell each other. */
+#ifndef KDP_CORE_INTERNAL_H
+#define KDP_CORE_INTERNAL_H
+
+#include "kdp_core.h"
+
+/* device.c */
+struct kdp_device *kdp_device_get(struct ib_device *ib);
+void kdp_device_put(struct kdp_device *dev);
+int kdp_device_init(void);
+void kdp_device_exit(void);
+
+/* cq.c */
+int kdp_cq_create(struct kdp_conn *conn, u32 nr_cqe);
+void kdp_cq_destroy(struct kdp_cq *cq);
+unsigned int kdp_cq_drain(struct kdp_cq *cq);
+int kdp_cq_arm(struct kdp_cq *cq);
+
+/* poller.c */
+struct kdp_poller *kdp_poller_get(int cpu);
+void kdp_poller_put(struct kdp_poller *poller);
+void kdp_poller_add(struct kdp_poller *poller, struct kdp_cq *cq);
+void kdp_poller_del(struct kdp_poller *poller, struct kdp_cq *cq);
+void kdp_poller_kick(struct kdp_poller *poller);
+
+/* cm.c */
+void kdp_conn_break(struct kdp_conn *conn, const char *why);
+
+/* qp.c */
+void kdp_qp_destroy(struct kdp_conn *conn);
+
+#endif /* KDP_CORE_INTERNAL_H */

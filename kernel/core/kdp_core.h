@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * kdp_core: the RDMA half of kdp. It knows devices, connections, queue pairs,
+ * completion queues with their poller threads, and memory registration; it does
+ * not know what is sent over them.
+ *
+ * Life of a connection, each step called by the upper layer in this order, in
+ * process context (all of them may sleep):
+ *
+ *   kdp_conn_resolve()	address and route, gets the device
+ *   kdp_conn_create_qp()	CQ (bound to a poller thread), QP
+ *   ... the upper layer maps buffers, posts receives ...
+ *   kdp_conn_connect()	handshake; from here on ->broken may be called
+ *   kdp_conn_disconnect()	hang up and drain: no completion comes after it
+ *   kdp_conn_close()		cm_id, QP and CQ end, in that order
+ *   ... the upper layer unmaps its buffers, frees its MRs ...
+ *   kdp_conn_release()		the device reference and the counters
+ *
+ * close and release undo whatever has been done, whichever step failed.
+ */
+#ifndef KDP_CORE_H
+#define KDP_CORE_H
+
+#include <linux/completion.h>
+#include <linux/in.h>
+#include <linux/in6.h>
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/percpu.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_cm.h>
+
+struct kdp_poller;
+
+/* --- statistics (stats.c) ------------------------------------------------- */
+
+enum kdp_conn_stat {
+	KDP_CS_SEND_DOORBELLS,
+	KDP_CS_RECV_DOORBELLS,
+	KDP_CS_WR_SEND,
+	KDP_CS_WR_RECV,
+	KDP_CS_WR_REG,
+	KDP_CS_WR_LOCAL_INV,
+	KDP_CS_CQES,
+	KDP_CS_POLLS_FULL,
+	KDP_CS_POLLS_EMPTY,
+	KDP_CS_SLEEPS,
+	KDP_CS_NR
+};
+
+/* Written on the hot path by any CPU, summed up by readers: no lock, exact. */
+struct kdp_conn_stats {
+	u64	v[KDP_CS_NR];
+};
+
+/* Add the counters of @stats to @sum. Any context. */
+void kdp_conn_stats_sum(const struct kdp_conn_stats __percpu *stats, u64 sum[KDP_CS_NR]);
+
+/* --- devices (device.c) --------------------------------------------------- */
+
+/* An RDMA device in use, with the protection domain that all its users share. */
+struct kdp_device {
+	struct ib_device	*ib;
+	struct ib_pd		*pd;
+	struct list_head	entry;		/* kdp_devices, under kdp_devices_lock */
+	struct kref		ref;
+};
+
+/*
+ * An upper layer. ->device_gone() is called, in process context, when a device is
+ * about to go: when it returns, no connection of this layer uses @ib any more.
+ */
+struct kdp_upper {
+	void			(*device_gone)(struct ib_device *ib);
+	struct list_head	entry;
+};
+
+void kdp_upper_register(struct kdp_upper *upper);
+void kdp_upper_unregister(struct kdp_upper *upper);
+
+/* --- completion queues and pollers (cq.c, poller.c) ----------------------- */
+
+#define KDP_SPIN_FOREVER	(-1)
+
+/* A completion queue that a poller thread serves. */
+struct kdp_cq {
+	struct ib_cq			*ib;
+	struct kdp_poller		*poller;
+	struct list_head		entry;	/* poller->cqs, under poller->lock */
+	struct kdp_conn_stats __percpu	*stats;
+	s32				spin_us;
+};
+
+/* --- connections (cm.c, qp.c) --------------------------------------------- */
+
+struct kdp_conn;
+
+struct kdp_conn_ops {
+	/*
+	 * The connection is no longer usable (hang-up, fatal QP or CQ event, device
+	 * going). Called once at most, from any context that the provider chooses;
+	 * must not sleep and must not touch the connection but to schedule work.
+	 */
+	void	(*broken)(struct kdp_conn *conn, const char *why);
+};
+
+struct kdp_conn_params {
+	struct net		*net;
+	struct sockaddr_storage	dst;
+	struct sockaddr_storage	src;		/* ss_family 0: any local address */
+	int			cpu;		/* where completions are polled */
+	s32			spin_us;	/* see KDP_A_SPIN_US */
+};
+
+#define KDP_CM_PRIVATE_MAX	56
+
+struct kdp_conn {
+	const struct kdp_conn_ops	*ops;
+	struct rdma_cm_id		*cm_id;
+	struct kdp_device		*dev;
+	struct ib_qp			*qp;
+	struct kdp_cq			cq;
+	struct kdp_conn_stats __percpu	*stats;
+	struct kdp_conn_params		params;
+
+	unsigned long			flags;		/* KDP_CONN_*, atomic bits */
+
+	/* handshake: written by the CM callback before it completes @step */
+	struct completion		step;
+	int				step_error;	/* negative errno */
+	const char			*step_text;	/* what happened, static string */
+	int				reject_reason;	/* of the CM, when rejected */
+	u8				private_len;	/* of the peer's answer */
+	u8				private[KDP_CM_PRIVATE_MAX];
+};
+
+/* bits of kdp_conn.flags */
+#define KDP_CONN_ESTABLISHED	0	/* the handshake succeeded; cleared by disconnect */
+#define KDP_CONN_BROKEN		1
+
+/*
+ * The address, then the route. Returns 0 or
+ *   -EHOSTUNREACH, -ENETUNREACH, -ETIMEDOUT  nothing answers at the address
+ *   -ENODEV          no RDMA device leads there
+ *   -EADDRNOTAVAIL   the source address is not ours
+ *   -ENOMEM
+ * and conn->step_text says it in words.
+ */
+int kdp_conn_resolve(struct kdp_conn *conn, const struct kdp_conn_ops *ops,
+		     const struct kdp_conn_params *params);
+
+/*
+ * A CQ of @nr_cqe entries and a QP with the capabilities @cap (both directions
+ * complete on that CQ). Returns 0 or a negative errno of the provider.
+ */
+int kdp_conn_create_qp(struct kdp_conn *conn, const struct ib_qp_cap *cap, u32 nr_cqe);
+
+/*
+ * Connect with @len bytes of private data. Returns 0 and leaves the peer's
+ * private data in @conn, or
+ *   -ECONNREFUSED   nobody listens there
+ *   -ECONNREJECTED  the peer refused: conn->reject_reason, conn->private
+ *   -ETIMEDOUT, -EHOSTUNREACH, -ECONNRESET
+ * The codes are mutually exclusive, so that a caller may translate
+ * -ECONNREJECTED by the peer's private data.
+ */
+#define ECONNREJECTED	EKEYREJECTED
+int kdp_conn_connect(struct kdp_conn *conn, const void *private, u8 len);
+
+void kdp_conn_disconnect(struct kdp_conn *conn);
+void kdp_conn_close(struct kdp_conn *conn);
+void kdp_conn_release(struct kdp_conn *conn);
+
+/*
+ * Ring one doorbell for a chain of work requests, counting them. Any context that
+ * the provider allows for ib_post_send (the hot path: BH or process).
+ */
+int kdp_conn_post_send(struct kdp_conn *conn, const struct ib_send_wr *chain);
+int kdp_conn_post_recv(struct kdp_conn *conn, const struct ib_recv_wr *chain);
+
+/* --- memory registration (mr.c) ------------------------------------------- */
+
+/*
+ * One fast-registration MR for each command slot of a queue: the slot's owner has
+ * the MR, so that taking one needs no lock and cannot fail.
+ */
+struct kdp_mr_pool {
+	unsigned int	nr;
+	struct ib_mr	*mr[] __counted_by(nr);
+};
+
+/* How many pages one MR can hold on @dev, at most @wanted. */
+u32 kdp_mr_pages(const struct kdp_device *dev, u32 wanted);
+
+struct kdp_mr_pool *kdp_mr_pool_create(struct kdp_device *dev, unsigned int nr, u32 pages);
+void kdp_mr_pool_destroy(struct kdp_mr_pool *pool);
+
+/*
+ * Fill @wr so that posting it gives the peer @access to the @nents DMA-mapped
+ * segments of @sgl under a fresh key (mr->rkey). Only the first segment may start,
+ * and only the last may end, off a 4 KiB boundary. Returns 0, or -EINVAL when the
+ * segments do not fit one MR.
+ */
+int kdp_mr_map(struct ib_mr *mr, struct scatterlist *sgl, int nents, int access,
+	       struct ib_cqe *cqe, struct ib_reg_wr *wr);
+
+#endif /* KDP_CORE_H */
