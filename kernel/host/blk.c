@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A namespace as a disk: /dev/kdpNnM. */
+#include <linux/blkdev.h>
+#include <linux/module.h>
+
+#include "host.h"
+
+#include "compat_blk.h"
+
+/* The last opener of a removed disk may close it long after the namespace went. */
+static void kdp_free_disk(struct gendisk *disk)
+{
+	struct kdp_ns *ns = disk->private_data;
+
+	put_device(&ns->dev);
+}
+
+static const struct block_device_operations kdp_disk_ops = {
+	.owner		= THIS_MODULE,
+	.free_disk	= kdp_free_disk,
+};
+
+int kdp_disk_create(struct kdp_ns *ns)
+{
+	struct kdp_ctrl *ctrl = ns->ctrl;
+	const struct kdp_disk_limits limits = {
+		.block_size	= 1U << ns->info.lba_shift,
+		.max_transfer	= ctrl->max_transfer,
+		.max_segments	= ctrl->max_segments,
+		.write_cache	= ctrl->info.vwc,
+	};
+	struct gendisk *disk;
+
+	disk = kdp_alloc_disk(&ctrl->io_set, &limits, ns);
+	if (IS_ERR(disk))
+		return PTR_ERR(disk);
+	snprintf(disk->disk_name, sizeof(disk->disk_name), "kdp%dn%u", ctrl->instance, ns->nsid);
+	disk->fops = &kdp_disk_ops;
+	disk->private_data = ns;
+	set_capacity(disk, ns->info.blocks << (ns->info.lba_shift - SECTOR_SHIFT));
+	if (ns->info.read_only)
+		set_disk_ro(disk, true);
+
+	ns->disk = disk;
+	ns->queue = disk->queue;
+	WARN_ON(!blk_get_queue(ns->queue));
+	return 0;
+}
+
+int kdp_disk_add(struct kdp_ns *ns)
+{
+	int err;
+
+	get_device(&ns->dev);	/* given back by kdp_free_disk() */
+	err = device_add_disk(&ns->ctrl->dev, ns->disk, NULL);
+	if (err)
+		put_device(&ns->dev);
+	return err;
+}

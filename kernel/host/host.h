@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * kdp_host: the NVMe-oF host. What its files tell each other.
+ *
+ * The path of an I/O: blk.c or passthru.c → request.c → map.c → core/qp.c … the
+ * wire … core/cq.c → request.c.
+ *
+ * Lifetimes. A controller lives as long as its embedded device (ctrl->dev); it is
+ * held by its place in the list, by each namespace and by each open /dev/kdpN. A
+ * namespace lives as long as its embedded device (ns->dev), held by the
+ * controller, by its disk and by each open /dev/kdpgNnM.
+ */
+#ifndef KDP_HOST_H
+#define KDP_HOST_H
+
+#include <linux/blk-mq.h>
+#include <linux/cdev.h>
+#include <linux/device.h>
+#include <linux/workqueue.h>
+#include <net/genetlink.h>
+#include <net/net_namespace.h>
+
+#include <kdp/kdp_netlink.h>
+#include <nvmf/command.h>
+#include <nvmf/fabrics.h>
+#include <nvmf/identify.h>
+#include <nvmf/rdma.h>
+
+#include "../core/kdp_core.h"
+
+#define KDP_MAX_INSTANCE	1023
+#define KDP_MAX_IO_QUEUES	128
+#define KDP_MAX_QUEUE_SIZE	1024
+#define KDP_ADMIN_QUEUE_SIZE	32
+
+/* Admin commands of ours while connecting and disconnecting; of users. */
+#define KDP_SETUP_TIMEOUT	(10 * HZ)
+#define KDP_ADMIN_TIMEOUT	(60 * HZ)
+#define KDP_IO_TIMEOUT		(30 * HZ)
+
+/* Pages in one MR, the first of which a misaligned buffer may use up. */
+#define KDP_MR_PAGES		257
+/* Segments of a write that travel in the capsule: one SGE each behind the SQE. */
+#define KDP_INLINE_SEGMENTS	4
+
+struct kdp_ctrl;
+
+/* What a connect asks for (netlink.c), checked. */
+struct kdp_options {
+	struct net		*net;
+	struct sockaddr_storage	traddr;
+	struct sockaddr_storage	host_traddr;
+	char			subnqn[NVMF_NQN_FIELD];
+	char			hostnqn[NVMF_NQN_FIELD];
+	u8			hostid[NVMF_HOSTID_SIZE];
+	int			instance;	/* -1: any */
+	u32			nr_io_queues;
+	u32			queue_size;
+	u32			kato_ms;
+	s32			spin_us;
+	bool			duplicate;
+};
+
+/* Counters of a queue that core does not keep: enum kdp_stat's other half. */
+enum kdp_queue_stat {
+	KDP_QS_COMMANDS,
+	KDP_QS_BYTES_READ,
+	KDP_QS_BYTES_WRITTEN,
+	KDP_QS_REMOTE_INV,
+	KDP_QS_INLINE,
+	KDP_QS_BYTES_COPIED,
+	KDP_QS_NR
+};
+
+struct kdp_queue_stats {
+	u64	v[KDP_QS_NR];
+};
+
+/* One receive buffer, for one response capsule. */
+struct kdp_rsp {
+	struct ib_cqe		cqe;
+	struct ib_sge		sge;
+	struct nvmf_cqe		*capsule;	/* in queue->responses */
+};
+
+/* Progress of a command. Written by the queue's poller alone once it is posted. */
+#define KDP_REQ_SENT		BIT(0)		/* the SEND completed */
+#define KDP_REQ_RESPONDED	BIT(1)		/* the response came */
+#define KDP_REQ_INVALIDATED	BIT(2)		/* the peer has no access to the data any more */
+#define KDP_REQ_DONE		(KDP_REQ_SENT | KDP_REQ_RESPONDED | KDP_REQ_INVALIDATED)
+
+/* How a request's data reach the wire. */
+enum kdp_map_how {
+	KDP_MAP_NONE,
+	KDP_MAP_INLINE,
+	KDP_MAP_MR,
+};
+
+/* The driver's part of a request; it occupies the command slot of the request's tag. */
+struct kdp_req {
+	/* hot */
+	struct kdp_queue	*queue;
+	u8			progress;	/* KDP_REQ_* */
+	u8			generation;
+	u8			how;		/* enum kdp_map_how */
+	bool			internal;	/* passthrough of ours: allowed while not live */
+	u16			status;		/* NVMe status */
+	u64			result;
+	struct ib_cqe		send_cqe;
+	struct ib_cqe		reg_cqe;
+	struct ib_cqe		inv_cqe;
+	struct ib_reg_wr	reg_wr;
+	struct ib_send_wr	send_wr;
+	struct ib_sge		sge[1 + KDP_INLINE_SEGMENTS];
+	struct sg_table		sgt;
+	int			nr_dma;		/* DMA segments of sgt */
+	/* cold */
+	struct nvmf_sqe		cmd;		/* passthrough: the command as built */
+	struct scatterlist	inline_sg[];	/* KDP_INLINE_SEGMENTS of them */
+};
+
+/*
+ * A queue of the controller. Its command slots are the tags of its blk-mq hardware
+ * context: slot i owns capsules[i], mrs->mr[i] and inflight[i].
+ */
+struct kdp_queue {
+	struct kdp_ctrl			*ctrl;
+	struct kdp_conn			conn;
+	u16				qid;
+	u16				depth;		/* command slots in use */
+	u16				conn_depth;	/* command slots that the buffers have room for */
+	unsigned int			inline_segments;
+
+	struct kdp_req			**inflight;	/* set before posting, cleared by the poller */
+	struct nvmf_sqe			*capsules;	/* mapped once, at capsules_dma */
+	dma_addr_t			capsules_dma;
+	struct nvmf_cqe			*responses;	/* mapped once, at responses_dma */
+	dma_addr_t			responses_dma;
+	struct kdp_rsp			*rsps;
+	struct kdp_mr_pool		*mrs;
+	struct kdp_queue_stats __percpu	*stats;
+};
+
+/* bits of kdp_ctrl.flags */
+#define KDP_CTRL_BROKEN		0	/* a connection of it failed: nothing is posted any more */
+
+struct kdp_ctrl {
+	struct device		dev;		/* "kdp0" */
+	struct cdev		cdev;
+	int			instance;
+	bool			cdev_added;
+	struct list_head	entry;		/* the list of ctrl.c, under its lock */
+
+	/* held from connect to the end of it, and while disconnecting */
+	struct mutex		lock;
+	spinlock_t		state_lock;	/* state; taken in any context */
+	enum kdp_ctrl_state	state;
+	unsigned long		flags;		/* KDP_CTRL_*, atomic bits */
+	struct mutex		stop_lock;	/* one hang-up of a queue at a time */
+	struct work_struct	fail_work;
+	struct delayed_work	ka_work;
+
+	struct kdp_options	opts;
+	const char		*error_text;	/* of a failed connect, static string */
+
+	struct kdp_queue	*queues;	/* 0 is the admin queue; opts.nr_io_queues + 1 */
+	unsigned int		nr_io_queues;	/* that came up */
+	struct blk_mq_tag_set	admin_set;
+	struct blk_mq_tag_set	io_set;
+	struct request_queue	*admin_q;
+	struct request_queue	*connect_q;	/* commands on I/O queues without a namespace */
+	bool			admin_set_ready;
+	bool			io_set_ready;
+
+	u64			cap;
+	struct nvmf_ctrl_info	info;
+	u16			cntlid;
+	u32			max_transfer;	/* bytes */
+	u32			max_segments;
+	u32			inline_size;	/* bytes of data in a capsule at most */
+
+	struct mutex		ns_lock;	/* namespaces */
+	struct list_head	namespaces;
+};
+
+struct kdp_ns {
+	struct device		dev;		/* "kdpg0n1" */
+	struct cdev		cdev;
+	struct kdp_ctrl		*ctrl;
+	struct list_head	entry;		/* ctrl->namespaces, under ctrl->ns_lock */
+	u32			nsid;
+	struct nvmf_ns_info	info;
+	struct gendisk		*disk;
+	struct request_queue	*queue;		/* the disk's; a reference of our own */
+};
+
+/* main.c */
+extern struct workqueue_struct *kdp_wq;
+
+/* ctrl.c */
+struct kdp_ctrl *kdp_ctrl_create(const struct kdp_options *opts, const char **text);
+void kdp_ctrl_unlist(struct kdp_ctrl *ctrl);
+struct kdp_ctrl *kdp_ctrl_from(struct net *net, int instance);
+struct kdp_ctrl *kdp_ctrl_find(struct net *net, int instance);
+bool kdp_ctrl_visible(const struct kdp_ctrl *ctrl, const struct net *net);
+static inline void kdp_ctrl_put(struct kdp_ctrl *ctrl) { put_device(&ctrl->dev); }
+bool kdp_ctrl_set_state(struct kdp_ctrl *ctrl, enum kdp_ctrl_state state);
+static inline enum kdp_ctrl_state kdp_ctrl_state(const struct kdp_ctrl *ctrl)
+{
+	return READ_ONCE(ctrl->state);
+}
+int kdp_ctrl_error(struct kdp_ctrl *ctrl, int error, const char *text);
+bool kdp_ctrl_disconnect(struct kdp_ctrl *ctrl);
+void kdp_ctrl_disconnect_all(const struct ib_device *ib);
+
+/* connect.c */
+int kdp_ctrl_connect(struct kdp_ctrl *ctrl);
+void kdp_ctrl_teardown(struct kdp_ctrl *ctrl);
+
+/* recover.c */
+void kdp_ctrl_fail(struct kdp_ctrl *ctrl, const char *why);
+void kdp_ctrl_fail_work(struct work_struct *work);
+void kdp_ctrl_stop_queues(struct kdp_ctrl *ctrl);
+
+/* admin.c */
+struct kdp_exec {
+	struct request_queue	*q;
+	const struct nvmf_sqe	*cmd;		/* without cid and data pointer */
+	void			*buffer;	/* kmalloc'ed, or NULL */
+	unsigned int		len;		/* bytes */
+	int			hctx;		/* hardware context, or -1 for any */
+	u64			result;		/* out */
+};
+int kdp_exec(struct kdp_ctrl *ctrl, struct kdp_exec *exec);
+int kdp_connect_queue(struct kdp_ctrl *ctrl, u16 qid, u16 entries);
+int kdp_enable(struct kdp_ctrl *ctrl);
+void kdp_shutdown(struct kdp_ctrl *ctrl);
+int kdp_identify(struct kdp_ctrl *ctrl, u8 cns, u32 nsid, void *buffer);
+int kdp_set_num_queues(struct kdp_ctrl *ctrl, u32 *nr);
+void kdp_keep_alive_work(struct work_struct *work);
+void kdp_keep_alive_start(struct kdp_ctrl *ctrl);
+
+/* queue.c */
+int kdp_queue_open(struct kdp_ctrl *ctrl, u16 qid, u16 entries);
+void kdp_queue_stop(struct kdp_queue *queue);
+void kdp_queue_close(struct kdp_queue *queue);
+int kdp_queue_repost(struct kdp_queue *queue, struct kdp_rsp *rsp);
+static inline void kdp_queue_count(struct kdp_queue *queue, enum kdp_queue_stat stat, u64 n)
+{
+	this_cpu_add(queue->stats->v[stat], n);
+}
+
+/* tagset.c */
+int kdp_admin_set_create(struct kdp_ctrl *ctrl);
+int kdp_io_set_create(struct kdp_ctrl *ctrl);
+void kdp_admin_set_destroy(struct kdp_ctrl *ctrl);
+void kdp_io_set_destroy(struct kdp_ctrl *ctrl);
+
+/* request.c */
+extern const struct blk_mq_ops kdp_mq_ops;
+extern const struct blk_mq_ops kdp_admin_mq_ops;
+void kdp_recv_done(struct ib_cq *cq, struct ib_wc *wc);
+bool kdp_cancel_request(struct request *rq, void *data);
+size_t kdp_request_pdu_size(void);
+
+/* map.c */
+int kdp_map_data(struct kdp_req *req, struct request *rq, struct nvmf_sqe *sqe);
+void kdp_unmap_data(struct kdp_req *req, struct request *rq);
+
+/* status.c */
+blk_status_t kdp_status_to_blk(u16 status);
+int kdp_status_to_errno(u16 status);
+
+/* ns.c */
+int kdp_ns_scan(struct kdp_ctrl *ctrl);
+void kdp_ns_remove_all(struct kdp_ctrl *ctrl);
+
+/* blk.c */
+int kdp_disk_create(struct kdp_ns *ns);
+int kdp_disk_add(struct kdp_ns *ns);
+
+/* chardev.c */
+int kdp_chardev_init(void);
+void kdp_chardev_exit(void);
+void kdp_minor_free(struct device *dev);
+int kdp_ctrl_device_init(struct kdp_ctrl *ctrl, void (*release)(struct device *));
+int kdp_ctrl_cdev_add(struct kdp_ctrl *ctrl);
+void kdp_ctrl_cdev_del(struct kdp_ctrl *ctrl);
+int kdp_ns_device_init(struct kdp_ns *ns, void (*release)(struct device *));
+int kdp_ns_cdev_add(struct kdp_ns *ns);
+void kdp_ns_cdev_del(struct kdp_ns *ns);
+
+/* passthru.c */
+long kdp_ctrl_ioctl(struct kdp_ctrl *ctrl, unsigned int cmd, void __user *arg, fmode_t mode);
+long kdp_ns_ioctl(struct kdp_ns *ns, unsigned int cmd, void __user *arg, fmode_t mode);
+
+/* netlink.c, describe.c */
+int kdp_netlink_init(void);
+void kdp_netlink_exit(void);
+extern struct genl_family kdp_genl_family;
+int kdp_describe(struct sk_buff *skb, struct kdp_ctrl *ctrl);
+
+#endif /* KDP_HOST_H */

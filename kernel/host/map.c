@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * From a request's pages to the command's data pointer: in the capsule, or through
+ * the slot's MR. Nothing is copied: the wire is given the caller's own pages.
+ */
+#include <linux/scatterlist.h>
+
+#include "host.h"
+#include "trace.h"
+
+#include "compat_blk.h"
+
+static void kdp_trace_pages(struct kdp_req *req, struct request *rq, u32 rkey)
+{
+	struct kdp_queue *queue = req->queue;
+	struct scatterlist *sg;
+	int i;
+
+	for_each_sg(req->sgt.sgl, sg, req->nr_dma, i)
+		trace_kdp_map_page(queue->ctrl->instance, queue->qid, rq->tag,
+				   rq_data_dir(rq) == WRITE, req->how == KDP_MAP_INLINE, i,
+				   page_to_pfn(sg_page(sg)), sg->offset, sg_dma_len(sg),
+				   sg_dma_address(sg), rkey);
+}
+
+static bool kdp_fits_capsule(const struct kdp_req *req, struct request *rq)
+{
+	const struct kdp_queue *queue = req->queue;
+
+	return rq_data_dir(rq) == WRITE && queue->qid &&
+	       blk_rq_payload_bytes(rq) <= queue->ctrl->inline_size &&
+	       req->nr_dma <= queue->inline_segments;
+}
+
+static void kdp_map_inline(struct kdp_req *req, struct request *rq, struct nvmf_sqe *sqe)
+{
+	struct ib_sge *sge = &req->sge[1];
+	struct scatterlist *sg;
+	int i;
+
+	for_each_sg(req->sgt.sgl, sg, req->nr_dma, i) {
+		sge->addr = sg_dma_address(sg);
+		sge->length = sg_dma_len(sg);
+		sge->lkey = req->queue->conn.dev->pd->local_dma_lkey;
+		sge++;
+	}
+	req->send_wr.num_sge += req->nr_dma;
+	req->how = KDP_MAP_INLINE;
+	nvmf_sgl_set_inline(&sqe->dptr, 0, blk_rq_payload_bytes(rq));
+}
+
+static int kdp_map_mr(struct kdp_req *req, struct request *rq, struct nvmf_sqe *sqe)
+{
+	struct ib_mr *mr = req->queue->mrs->mr[rq->tag];
+	/* the least that the peer needs: it reads what we write, and the reverse */
+	int access = rq_data_dir(rq) == WRITE ? IB_ACCESS_REMOTE_READ :
+					       IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE;
+	int err;
+
+	err = kdp_mr_map(mr, req->sgt.sgl, req->nr_dma, access, &req->reg_cqe, &req->reg_wr);
+	if (err)
+		return err;
+	req->how = KDP_MAP_MR;
+	nvmf_sgl_set_keyed(&sqe->dptr, mr->iova, mr->length, mr->rkey, true);
+	return 0;
+}
+
+/*
+ * Map the data of @rq, complete @sqe's data pointer and @req's work requests.
+ * Context: ->queue_rq, may not sleep. Returns 0, or with nothing mapped
+ *   -ENOMEM  no memory now, try again
+ *   -EIO     the segments do not fit what the limits promised
+ */
+int kdp_map_data(struct kdp_req *req, struct request *rq, struct nvmf_sqe *sqe)
+{
+	struct ib_device *ib = req->queue->conn.dev->ib;
+	int err;
+
+	req->how = KDP_MAP_NONE;
+	if (!blk_rq_nr_phys_segments(rq)) {
+		nvmf_sgl_set_none(&sqe->dptr);
+		return 0;
+	}
+
+	req->sgt.sgl = req->inline_sg;
+	err = sg_alloc_table_chained(&req->sgt, blk_rq_nr_phys_segments(rq), req->inline_sg,
+				     KDP_INLINE_SEGMENTS);
+	if (err)
+		return -ENOMEM;
+	req->sgt.nents = kdp_rq_map_sg(rq, req->sgt.sgl);
+	req->nr_dma = ib_dma_map_sg(ib, req->sgt.sgl, req->sgt.nents, rq_dma_dir(rq));
+	if (!req->nr_dma) {
+		err = -ENOMEM;
+		goto free_table;
+	}
+
+	if (kdp_fits_capsule(req, rq)) {
+		kdp_map_inline(req, rq, sqe);
+	} else {
+		err = kdp_map_mr(req, rq, sqe);
+		if (err) {
+			err = -EIO;
+			goto unmap;
+		}
+	}
+	if (trace_kdp_map_page_enabled())
+		kdp_trace_pages(req, rq, req->how == KDP_MAP_MR ? req->reg_wr.key : 0);
+	return 0;
+
+unmap:
+	ib_dma_unmap_sg(ib, req->sgt.sgl, req->sgt.nents, rq_dma_dir(rq));
+free_table:
+	sg_free_table_chained(&req->sgt, KDP_INLINE_SEGMENTS);
+	return err;
+}
+
+void kdp_unmap_data(struct kdp_req *req, struct request *rq)
+{
+	if (req->how == KDP_MAP_NONE)
+		return;
+	ib_dma_unmap_sg(req->queue->conn.dev->ib, req->sgt.sgl, req->sgt.nents, rq_dma_dir(rq));
+	sg_free_table_chained(&req->sgt, KDP_INLINE_SEGMENTS);
+	req->how = KDP_MAP_NONE;
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The wire format of include/nvmf held against the kernel's own headers, at
+ * compile time. Nothing here runs and nothing here is called.
+ *
+ * Compared is only what every supported kernel has: the controller ID in the
+ * CM request (RDMA Transport 1.0, 3.2) came later than 6.1.
+ */
+#include <linux/build_bug.h>
+#include <linux/stddef.h>
+#include <linux/types.h>
+
+/* The one name that both use; include/nvmf gets it here. */
+#define nvmf_connect_data linux_nvmf_connect_data
+#include <linux/nvme.h>
+#include <linux/nvme-rdma.h>
+#undef nvmf_connect_data
+
+#include <nvmf/capsule.h>
+#include <nvmf/command.h>
+#include <nvmf/fabrics.h>
+#include <nvmf/identify.h>
+#include <nvmf/rdma.h>
+
+#define SAME_SIZE(ours, theirs) static_assert(sizeof(ours) == sizeof(theirs))
+
+/* The same place and the same width. */
+#define SAME_FIELD(ours, f, theirs, g)						\
+	static_assert(offsetof(ours, f) == offsetof(theirs, g) &&		\
+		      sizeof_field(ours, f) == sizeof_field(theirs, g))
+
+#define SAME_VALUE(ours, theirs) static_assert((u64)(ours) == (u64)(theirs))
+
+#define FIELD_AT(theirs, g, offset, width)					\
+	static_assert(offsetof(theirs, g) == (offset) &&			\
+		      sizeof_field(theirs, g) == (width))
+
+/* Queue entries */
+SAME_SIZE(struct nvmf_sqe, struct nvme_command);
+SAME_FIELD(struct nvmf_sqe, opcode, struct nvme_command, common.opcode);
+SAME_FIELD(struct nvmf_sqe, flags, struct nvme_command, common.flags);
+SAME_FIELD(struct nvmf_sqe, cid, struct nvme_command, common.command_id);
+SAME_FIELD(struct nvmf_sqe, nsid, struct nvme_command, common.nsid);
+SAME_FIELD(struct nvmf_sqe, cdw2, struct nvme_command, common.cdw2[0]);
+SAME_FIELD(struct nvmf_sqe, cdw3, struct nvme_command, common.cdw2[1]);
+SAME_FIELD(struct nvmf_sqe, mptr, struct nvme_command, common.metadata);
+SAME_FIELD(struct nvmf_sqe, dptr, struct nvme_command, common.dptr);
+SAME_FIELD(struct nvmf_sqe, cdw10, struct nvme_command, common.cdw10);
+SAME_FIELD(struct nvmf_sqe, cdw11, struct nvme_command, common.cdw11);
+SAME_FIELD(struct nvmf_sqe, cdw12, struct nvme_command, common.cdw12);
+SAME_FIELD(struct nvmf_sqe, cdw13, struct nvme_command, common.cdw13);
+SAME_FIELD(struct nvmf_sqe, cdw14, struct nvme_command, common.cdw14);
+SAME_FIELD(struct nvmf_sqe, cdw15, struct nvme_command, common.cdw15);
+
+SAME_SIZE(struct nvmf_cqe, struct nvme_completion);
+SAME_FIELD(struct nvmf_cqe, result, struct nvme_completion, result);
+SAME_FIELD(struct nvmf_cqe, sqhd, struct nvme_completion, sq_head);
+SAME_FIELD(struct nvmf_cqe, sqid, struct nvme_completion, sq_id);
+SAME_FIELD(struct nvmf_cqe, cid, struct nvme_completion, command_id);
+SAME_FIELD(struct nvmf_cqe, status, struct nvme_completion, status);
+
+/* SGL descriptors */
+SAME_SIZE(union nvmf_sgl, union nvme_data_ptr);
+SAME_SIZE(struct nvmf_data_sgl, struct nvme_sgl_desc);
+SAME_FIELD(struct nvmf_data_sgl, offset, struct nvme_sgl_desc, addr);
+SAME_FIELD(struct nvmf_data_sgl, length, struct nvme_sgl_desc, length);
+SAME_FIELD(struct nvmf_data_sgl, type, struct nvme_sgl_desc, type);
+SAME_SIZE(struct nvmf_keyed_sgl, struct nvme_keyed_sgl_desc);
+SAME_FIELD(struct nvmf_keyed_sgl, addr, struct nvme_keyed_sgl_desc, addr);
+SAME_FIELD(struct nvmf_keyed_sgl, length, struct nvme_keyed_sgl_desc, length);
+SAME_FIELD(struct nvmf_keyed_sgl, key, struct nvme_keyed_sgl_desc, key);
+SAME_FIELD(struct nvmf_keyed_sgl, type, struct nvme_keyed_sgl_desc, type);
+SAME_VALUE(NVMF_FLAGS_SGL, NVME_CMD_SGL_METABUF);
+SAME_VALUE(NVMF_SGL_DATA_OFFSET, NVME_SGL_FMT_DATA_DESC << 4 | NVME_SGL_FMT_OFFSET);
+SAME_VALUE(NVMF_SGL_KEYED, NVME_KEY_SGL_FMT_DATA_DESC << 4 | NVME_SGL_FMT_ADDRESS);
+SAME_VALUE(NVMF_SGL_KEYED_INV, NVME_KEY_SGL_FMT_DATA_DESC << 4 | NVME_SGL_FMT_INVALIDATE);
+
+/* Opcodes */
+SAME_VALUE(NVMF_ADM_GET_LOG_PAGE, nvme_admin_get_log_page);
+SAME_VALUE(NVMF_ADM_IDENTIFY, nvme_admin_identify);
+SAME_VALUE(NVMF_ADM_SET_FEATURES, nvme_admin_set_features);
+SAME_VALUE(NVMF_ADM_GET_FEATURES, nvme_admin_get_features);
+SAME_VALUE(NVMF_ADM_KEEP_ALIVE, nvme_admin_keep_alive);
+SAME_VALUE(NVMF_IO_FLUSH, nvme_cmd_flush);
+SAME_VALUE(NVMF_IO_WRITE, nvme_cmd_write);
+SAME_VALUE(NVMF_IO_READ, nvme_cmd_read);
+SAME_VALUE(NVMF_OPC_FABRICS, nvme_fabrics_command);
+SAME_VALUE(NVMF_FCTYPE_PROPERTY_SET, nvme_fabrics_type_property_set);
+SAME_VALUE(NVMF_FCTYPE_CONNECT, nvme_fabrics_type_connect);
+SAME_VALUE(NVMF_FCTYPE_PROPERTY_GET, nvme_fabrics_type_property_get);
+
+/* Arguments of commands: where each lies, by the dword or byte that the builders write */
+FIELD_AT(struct nvme_rw_command, slba, 40, 8);
+FIELD_AT(struct nvme_rw_command, length, 48, 2);
+FIELD_AT(struct nvme_rw_command, control, 50, 2);
+FIELD_AT(struct nvme_identify, cns, 40, 1);
+FIELD_AT(struct nvme_features, fid, 40, 4);
+FIELD_AT(struct nvme_features, dword11, 44, 4);
+FIELD_AT(struct nvmf_connect_command, fctype, 4, 1);
+FIELD_AT(struct nvmf_connect_command, recfmt, 40, 2);
+FIELD_AT(struct nvmf_connect_command, qid, 42, 2);
+FIELD_AT(struct nvmf_connect_command, sqsize, 44, 2);
+FIELD_AT(struct nvmf_connect_command, kato, 48, 4);
+FIELD_AT(struct nvmf_property_get_command, attrib, 40, 1);
+FIELD_AT(struct nvmf_property_get_command, offset, 44, 4);
+FIELD_AT(struct nvmf_property_set_command, attrib, 40, 1);
+FIELD_AT(struct nvmf_property_set_command, offset, 44, 4);
+FIELD_AT(struct nvmf_property_set_command, value, 48, 8);
+SAME_VALUE(NVMF_RW_FUA, (u32)NVME_RW_FUA << 16);
+SAME_VALUE(NVMF_RW_LIMITED_RETRY, (u32)NVME_RW_LR << 16);
+SAME_VALUE(NVMF_CNS_NS, NVME_ID_CNS_NS);
+SAME_VALUE(NVMF_CNS_CTRL, NVME_ID_CNS_CTRL);
+SAME_VALUE(NVMF_CNS_ACTIVE_NS, NVME_ID_CNS_NS_ACTIVE_LIST);
+SAME_VALUE(NVMF_IDENTIFY_SIZE, NVME_IDENTIFY_DATA_SIZE);
+SAME_VALUE(NVMF_FEAT_NUM_QUEUES, NVME_FEAT_NUM_QUEUES);
+
+/* Connect data */
+SAME_SIZE(struct nvmf_connect_data, struct linux_nvmf_connect_data);
+SAME_FIELD(struct nvmf_connect_data, hostid, struct linux_nvmf_connect_data, hostid);
+SAME_FIELD(struct nvmf_connect_data, cntlid, struct linux_nvmf_connect_data, cntlid);
+SAME_FIELD(struct nvmf_connect_data, subsysnqn, struct linux_nvmf_connect_data, subsysnqn);
+SAME_FIELD(struct nvmf_connect_data, hostnqn, struct linux_nvmf_connect_data, hostnqn);
+SAME_VALUE(NVMF_CNTLID_DYNAMIC, NVME_CNTLID_DYNAMIC);
+SAME_VALUE(NVMF_NQN_FIELD, NVMF_NQN_FIELD_LEN);
+SAME_VALUE(sizeof(NVMF_DISCOVERY_NQN), sizeof(NVME_DISC_SUBSYS_NAME));
+
+/* Properties */
+SAME_VALUE(NVMF_PROP_CAP, NVME_REG_CAP);
+SAME_VALUE(NVMF_PROP_VS, NVME_REG_VS);
+SAME_VALUE(NVMF_PROP_CC, NVME_REG_CC);
+SAME_VALUE(NVMF_PROP_CSTS, NVME_REG_CSTS);
+SAME_VALUE(NVMF_CC_ENABLE, NVME_CC_ENABLE);
+SAME_VALUE(NVMF_CC_SHN_NORMAL, NVME_CC_SHN_NORMAL);
+SAME_VALUE(NVMF_CC_SHN_MASK, NVME_CC_SHN_MASK);
+SAME_VALUE(NVMF_CC_IOSQES, NVME_CC_IOSQES);
+SAME_VALUE(NVMF_CC_IOCQES, NVME_CC_IOCQES);
+SAME_VALUE(NVMF_CC_NVM, NVME_CC_CSS_NVM | NVME_CC_IOSQES | NVME_CC_IOCQES);
+SAME_VALUE(NVMF_CSTS_RDY, NVME_CSTS_RDY);
+SAME_VALUE(NVMF_CSTS_CFS, NVME_CSTS_CFS);
+SAME_VALUE(NVMF_CSTS_SHST_MASK, NVME_CSTS_SHST_MASK);
+SAME_VALUE(NVMF_CSTS_SHST_DONE, NVME_CSTS_SHST_CMPLT);
+
+/* Identify: the bytes that nvmf_ctrl_info_parse() and nvmf_ns_info_parse() read */
+FIELD_AT(struct nvme_id_ctrl, sn, 4, NVMF_SERIAL_SIZE);
+FIELD_AT(struct nvme_id_ctrl, mn, 24, NVMF_MODEL_SIZE);
+FIELD_AT(struct nvme_id_ctrl, fr, 64, NVMF_FIRMWARE_SIZE);
+FIELD_AT(struct nvme_id_ctrl, mdts, 77, 1);
+FIELD_AT(struct nvme_id_ctrl, cntlid, 78, 2);
+FIELD_AT(struct nvme_id_ctrl, kas, 320, 2);
+FIELD_AT(struct nvme_id_ctrl, sqes, 512, 1);
+FIELD_AT(struct nvme_id_ctrl, cqes, 513, 1);
+FIELD_AT(struct nvme_id_ctrl, maxcmd, 514, 2);
+FIELD_AT(struct nvme_id_ctrl, nn, 516, 4);
+FIELD_AT(struct nvme_id_ctrl, vwc, 525, 1);
+FIELD_AT(struct nvme_id_ctrl, sgls, 536, 4);
+FIELD_AT(struct nvme_id_ctrl, ioccsz, 1792, 4);
+FIELD_AT(struct nvme_id_ctrl, icdoff, 1800, 2);
+FIELD_AT(struct nvme_id_ctrl, msdbd, 1803, 1);
+SAME_VALUE(NVMF_IDENTIFY_SIZE, sizeof(struct nvme_id_ctrl));
+
+FIELD_AT(struct nvme_id_ns, nsze, 0, 8);
+FIELD_AT(struct nvme_id_ns, nlbaf, 25, 1);
+FIELD_AT(struct nvme_id_ns, flbas, 26, 1);
+FIELD_AT(struct nvme_id_ns, dps, 29, 1);
+FIELD_AT(struct nvme_id_ns, nsattr, 99, 1);
+FIELD_AT(struct nvme_id_ns, nguid, 104, 16);
+FIELD_AT(struct nvme_id_ns, eui64, 120, 8);
+FIELD_AT(struct nvme_id_ns, lbaf[0], 128, 4);
+FIELD_AT(struct nvme_lbaf, ms, 0, 2);
+FIELD_AT(struct nvme_lbaf, ds, 2, 1);
+SAME_VALUE(NVMF_IDENTIFY_SIZE, sizeof(struct nvme_id_ns));
+
+/* Status */
+SAME_VALUE(NVMF_SC_SUCCESS, NVME_SC_SUCCESS);
+SAME_VALUE(NVMF_SC_INVALID_OPCODE, NVME_SC_INVALID_OPCODE);
+SAME_VALUE(NVMF_SC_INVALID_FIELD, NVME_SC_INVALID_FIELD);
+SAME_VALUE(NVMF_SC_DATA_XFER_ERROR, NVME_SC_DATA_XFER_ERROR);
+SAME_VALUE(NVMF_SC_INTERNAL, NVME_SC_INTERNAL);
+SAME_VALUE(NVMF_SC_ABORT_REQ, NVME_SC_ABORT_REQ);
+SAME_VALUE(NVMF_SC_INVALID_NS, NVME_SC_INVALID_NS);
+SAME_VALUE(NVMF_SC_LBA_RANGE, NVME_SC_LBA_RANGE);
+SAME_VALUE(NVMF_SC_CAP_EXCEEDED, NVME_SC_CAP_EXCEEDED);
+SAME_VALUE(NVMF_SC_NS_NOT_READY, NVME_SC_NS_NOT_READY);
+SAME_VALUE(NVMF_SC_RESERVATION_CONFLICT, NVME_SC_RESERVATION_CONFLICT);
+SAME_VALUE(NVMF_SC_CONNECT_FORMAT, NVME_SC_CONNECT_FORMAT);
+SAME_VALUE(NVMF_SC_CONNECT_CTRL_BUSY, NVME_SC_CONNECT_CTRL_BUSY);
+SAME_VALUE(NVMF_SC_CONNECT_INVALID_PARAM, NVME_SC_CONNECT_INVALID_PARAM);
+SAME_VALUE(NVMF_SC_CONNECT_RESTART_DISC, NVME_SC_CONNECT_RESTART_DISC);
+SAME_VALUE(NVMF_SC_CONNECT_INVALID_HOST, NVME_SC_CONNECT_INVALID_HOST);
+SAME_VALUE(NVMF_SC_WRITE_FAULT, NVME_SC_WRITE_FAULT);
+SAME_VALUE(NVMF_SC_READ_ERROR, NVME_SC_READ_ERROR);
+SAME_VALUE(NVMF_SC_GUARD_CHECK, NVME_SC_GUARD_CHECK);
+SAME_VALUE(NVMF_SC_COMPARE_FAILED, NVME_SC_COMPARE_FAILED);
+SAME_VALUE(NVMF_SC_ACCESS_DENIED, NVME_SC_ACCESS_DENIED);
+SAME_VALUE(NVMF_SC_HOST_PATH_ERROR, NVME_SC_HOST_PATH_ERROR);
+SAME_VALUE(NVMF_SC_HOST_ABORTED_CMD, NVME_SC_HOST_ABORTED_CMD);
+
+/* Connection manager private data */
+SAME_SIZE(struct nvmf_rdma_cm_req, struct nvme_rdma_cm_req);
+SAME_FIELD(struct nvmf_rdma_cm_req, recfmt, struct nvme_rdma_cm_req, recfmt);
+SAME_FIELD(struct nvmf_rdma_cm_req, qid, struct nvme_rdma_cm_req, qid);
+SAME_FIELD(struct nvmf_rdma_cm_req, hrqsize, struct nvme_rdma_cm_req, hrqsize);
+SAME_FIELD(struct nvmf_rdma_cm_req, hsqsize, struct nvme_rdma_cm_req, hsqsize);
+SAME_SIZE(struct nvmf_rdma_cm_rep, struct nvme_rdma_cm_rep);
+SAME_FIELD(struct nvmf_rdma_cm_rep, recfmt, struct nvme_rdma_cm_rep, recfmt);
+SAME_FIELD(struct nvmf_rdma_cm_rep, crqsize, struct nvme_rdma_cm_rep, crqsize);
+SAME_SIZE(struct nvmf_rdma_cm_rej, struct nvme_rdma_cm_rej);
+SAME_FIELD(struct nvmf_rdma_cm_rej, recfmt, struct nvme_rdma_cm_rej, recfmt);
+SAME_FIELD(struct nvmf_rdma_cm_rej, status, struct nvme_rdma_cm_rej, sts);
+SAME_VALUE(NVMF_RDMA_RECFMT, NVME_RDMA_CM_FMT_1_0);
+SAME_VALUE(NVMF_RDMA_PORT, NVME_RDMA_IP_PORT);
+SAME_VALUE(NVMF_RDMA_REJ_INVALID_LEN, NVME_RDMA_CM_INVALID_LEN);
+SAME_VALUE(NVMF_RDMA_REJ_INVALID_RECFMT, NVME_RDMA_CM_INVALID_RECFMT);
+SAME_VALUE(NVMF_RDMA_REJ_INVALID_QID, NVME_RDMA_CM_INVALID_QID);
+SAME_VALUE(NVMF_RDMA_REJ_INVALID_HSQSIZE, NVME_RDMA_CM_INVALID_HSQSIZE);
+SAME_VALUE(NVMF_RDMA_REJ_INVALID_HRQSIZE, NVME_RDMA_CM_INVALID_HRQSIZE);
+SAME_VALUE(NVMF_RDMA_REJ_NO_RESOURCES, NVME_RDMA_CM_NO_RSC);
+SAME_VALUE(NVMF_RDMA_REJ_INVALID_IRD, NVME_RDMA_CM_INVALID_IRD);
+SAME_VALUE(NVMF_RDMA_REJ_INVALID_ORD, NVME_RDMA_CM_INVALID_ORD);
