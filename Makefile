@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# The front door. Modules are built by kbuild (scripts/build-modules.sh), user
+# space by CMake; this file only calls them. `make help` lists the targets.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+# Which of Debian's kernels: 6.12 or 6.1. KVER=$(uname -r) builds for a kernel of your own.
+KERNEL ?= 6.12
+KVER ?= $(shell scripts/kernel.sh --version $(KERNEL))
+
+USER_BUILD := build/user
+PREFIX ?= /usr/local
+INSTALL_MOD_PATH ?=
+export KERNEL ACCEL
+
+help: ## this list
+	@echo 'kdp: NVMe over RDMA, kernel-direct and userspace-direct. Targets:'
+	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
+	@echo 'Variables: KERNEL=6.12|6.1, KVER=<release>, ACCEL=auto|kvm|tcg|icount, PREFIX, DESTDIR, INSTALL_MOD_PATH'
+
+deps: ## install the Debian packages that are missing
+	@scripts/deps.sh
+
+all: modules tools ## build everything
+
+modules: ## kernel modules for KERNEL (or KVER=$(uname -r)), into build/modules-KVER
+	@scripts/build-modules.sh '$(KVER)'
+
+$(USER_BUILD)/CMakeCache.txt:
+	@cmake -S . -B $(USER_BUILD) -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_INSTALL_PREFIX='$(PREFIX)'
+
+lib: $(USER_BUILD)/CMakeCache.txt ## the library libkdp, into build/user
+	@cmake --build $(USER_BUILD) --target kdp -j$$(nproc)
+
+tools: $(USER_BUILD)/CMakeCache.txt ## library, programs and unit tests, into build/user
+	@cmake --build $(USER_BUILD) -j$$(nproc)
+
+selftests: ## the selftests' helper programs, into build/selftests
+	@$(MAKE) -C tests/selftests
+
+demo: ## in a VM: a filesystem on a remote namespace, and the paths side by side
+	@tests/vm/demo.sh
+
+check: ## every test, on both kernels; last line "N passed, N failed"
+	@tests/check.sh
+
+vm: deps ## a shell in the VM (Ctrl-D leaves, Ctrl-A X kills)
+	@tests/vm/run --shell
+
+install: tools modules ## programs under PREFIX, modules for KVER, depmod
+	@cmake --install $(USER_BUILD) --prefix '$(PREFIX)'
+	@scripts/build-modules.sh '$(KVER)' --install '$(DESTDIR)$(INSTALL_MOD_PATH)'
+
+clean: ## remove build/
+	@rm -rf build
+
+.PHONY: help deps all modules lib tools selftests demo check vm install clean

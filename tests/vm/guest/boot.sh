@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# Process 1 of the guest once the root is mounted; called by the initramfs with
+# the results directory. Completes the mounts, runs the script that guest.env
+# names, leaves its status in the file `status` and powers off.
+
+set -u
+cd / || exit
+# shellcheck disable=SC1091 # written by tests/vm/run
+. "$1/guest.env"
+
+export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+export HOME=/root LANG=C.UTF-8
+export KDP_REPO KDP_OUT KDP_MODDIR KVER ACCEL KDP_VM=1
+PATH=$KDP_REPO/build/user/tools/kdp:$KDP_REPO/build/selftests:$PATH
+
+mkdir -p /dev/pts /dev/shm
+mount -t devpts -o gid=5,mode=620,ptmxmode=666 devpts /dev/pts
+mount -t tmpfs -o mode=1777 shm /dev/shm
+ln -sfn /proc/self/fd /dev/fd
+ln -sfn /proc/self/fd/0 /dev/stdin
+ln -sfn /proc/self/fd/1 /dev/stdout
+ln -sfn /proc/self/fd/2 /dev/stderr
+mount -t debugfs debugfs /sys/kernel/debug
+mount -t tracefs tracefs /sys/kernel/tracing
+mount -t cgroup2 cgroup2 /sys/fs/cgroup
+modprobe configfs
+mountpoint -q /sys/kernel/config || mount -t configfs configfs /sys/kernel/config
+mkdir -p /run/lock
+echo kdp-vm >/proc/sys/kernel/hostname
+ip link set lo up
+ulimit -l unlimited
+stty -onlcr <>/dev/console 2>/dev/null
+
+# Followed, so that what the kernel said is there even if the guest never finishes.
+dmesg --follow >"$KDP_OUT/dmesg.txt" 2>/dev/null &
+dmesg_pid=$!
+
+finish() {
+	kill "$dmesg_pid"
+	dmesg >"$KDP_OUT/dmesg.txt"
+	echo "$1" >"$KDP_OUT/status.tmp"
+	mv "$KDP_OUT/status.tmp" "$KDP_OUT/status"
+	sync "$KDP_OUT"
+	echo 0 >/proc/sys/kernel/printk
+	busybox poweroff -f
+	sleep 60
+}
+
+[[ ! -d $KDP_CWD ]] || cd "$KDP_CWD" || exit
+
+if ((KDP_SHELL)); then
+	export TERM
+	stty sane rows "$LINES" columns "$COLUMNS" <>/dev/console
+	(($#)) && "$@"
+	export PS1='kdp-vm:\w# '
+	setsid --ctty bash --rcfile "$KDP_REPO/tests/vm/guest/lib.sh" -i <>/dev/ttyS0 >&0 2>&1
+	finish $?
+fi
+
+# Shortly before the machine gives up: what is everybody waiting for?
+if ((KDP_WATCHDOG > 0)); then
+	(
+		sleep "$KDP_WATCHDOG"
+		echo "vm: time is nearly up; blocked tasks follow in dmesg.txt" >/dev/console
+		echo w >/proc/sysrq-trigger
+	) &
+fi
+
+setsid --wait "$@" </dev/null
+finish $?

@@ -1,0 +1,117 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# In the guest: run the selftests, one after the other, each watched.
+#
+#   tests/vm/run [--kernel 6.1] -- tests/vm/guest/run-selftests.sh [NAME...]
+#
+# NAME is a file of tests/selftests without ".sh"; all of them if none is given.
+# A test prints KTAP, exits 0 (pass), 4 (skip) or otherwise (fail), and may say in
+# its head `# timeout: SECONDS` (120). One that runs over time is killed and failed.
+# rxe0 is up before the first. After each one everything that it left connected is
+# disconnected and the modules are unloaded; what cannot be, or what the kernel
+# said meanwhile, fails the point "NAME: nothing left behind".
+#
+# Results: KTAP with subtests on stdout; KDP_OUT/points, one "pass|fail|skip TEST: POINT"
+# a line and at last "end"; each test's own output in KDP_OUT/selftests/NAME.log.
+
+set -uo pipefail
+# shellcheck source=tests/vm/guest/lib.sh
+. "${KDP_REPO:?run it in the VM with tests/vm/run}/tests/vm/guest/lib.sh"
+
+selftests=$KDP_REPO/tests/selftests
+logs=$KDP_OUT/selftests
+points=$KDP_OUT/points
+mkdir -p "$logs"
+: >"$points"
+failures=0
+
+# point pass|fail|skip TEXT: what the host counts.
+point() {
+	printf '%s %s\n' "$1" "$2" >>"$points"
+	[[ $1 != fail ]] || ((++failures))
+}
+
+# count_points NAME STATUS LOG: the points of one test's KTAP, and whether the test kept its word.
+count_points() {
+	local name=$1 status=$2 log=$3 line plan='' count=0 failed=0
+	while IFS= read -r line; do
+		case $line in
+		'ok '*'# SKIP'*) point skip "$name: ${line#ok }"; ((++count)) ;;
+		'ok '*) point pass "$name: ${line#ok }"; ((++count)) ;;
+		'not ok '*) point fail "$name: ${line#not ok }"; ((++count, ++failed)) ;;
+		1..[0-9]*) plan=${line#1..}; plan=${plan%% *} ;;
+		esac
+	done <"$log"
+	if ((status == 124 || status == 137)); then
+		point fail "$name: did not end within its time limit"
+	elif [[ -n $plan && $plan != "$count" ]]; then
+		point fail "$name: planned $plan points and made $count (status $status)"
+	elif ((status == 4)); then
+		((count)) || point skip "$name"
+	elif ((status && !failed)); then
+		point fail "$name: status $status although no point failed"
+	elif ((!count)); then
+		point pass "$name"
+	fi
+}
+
+# Whatever a test that failed half-way may have left connected.
+clean_up() {
+	if [[ -d /sys/module/kdp_host ]] && command -v kdp >/dev/null; then
+		timeout 30 kdp disconnect --all
+	fi
+	[[ ! -e /dev/nvme0 ]] || timeout 30 nvme disconnect-all
+	target_down
+}
+
+run_one() {
+	local name=$1 file=$selftests/$1.sh log=$logs/$1.log limit status=0 before=$failures
+	local started=$SECONDS
+	limit=$(sed -n 's/^# timeout: *\([0-9][0-9]*\).*/\1/p' "$file" | head -n 1)
+
+	echo "kdp-selftest: $name" >/dev/kmsg
+	watch_begin
+	timeout -k 5 "${limit:-120}" "$file" </dev/null 2>&1 | tee "$log" | sed -u 's/^/  /'
+	status=${PIPESTATUS[0]}
+	count_points "$name" "$status" "$log"
+
+	if { clean_up && watch_end; } >"$logs/$name.watch" 2>&1; then
+		point pass "$name: nothing left behind"
+	else
+		point fail "$name: nothing left behind"
+		sed 's/^/  # /' "$logs/$name.watch"
+	fi
+	[[ -s $logs/$name.watch ]] || rm -f "$logs/$name.watch"
+
+	if ((failures > before)); then
+		echo "not ok $2 $name # $((SECONDS - started)) s"
+	elif ((status == 4)); then
+		echo "ok $2 $name # SKIP"
+	else
+		echo "ok $2 $name # $((SECONDS - started)) s"
+	fi
+}
+
+if ((!$#)); then
+	for file in "$selftests"/*.sh; do
+		[[ ! -x $file ]] || set -- "$@" "$(basename "$file" .sh)"
+	done
+fi
+for name; do
+	[[ -x $selftests/$name.sh ]] || { complain "no executable $selftests/$name.sh"; exit 1; }
+done
+
+echo "KTAP version 1"
+echo "1..$#"
+if ! rxe_up; then
+	point fail "rxe0 is up"
+	echo "Bail out! no RDMA device"
+	exit 1
+fi
+number=0
+for name; do
+	run_one "$name" $((++number))
+done
+echo end >>"$points"
+((failures == 0))

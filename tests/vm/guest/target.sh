@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck shell=bash
+#
+# A stock nvmet target over RDMA, on memory-backed null_blk. Sourced by lib.sh.
+
+nvmet=/sys/kernel/config/nvmet
+nullb=/sys/kernel/config/nullb
+
+target_modules() {
+	[[ -d $nvmet && -d $nullb ]] && [[ -d /sys/module/nvmet_rdma ]] && return
+	modprobe null_blk nr_devices=0 && modprobe -a nvmet nvmet-rdma ||
+		complain "modprobe null_blk or nvmet-rdma failed"
+}
+
+# target_backend NAME MB BLOCKSIZE: a null_blk that remembers; prints its node.
+target_backend() {
+	local dir=$nullb/$1 node
+	mkdir "$dir" || return
+	echo "$2" >"$dir/size" &&
+		echo "$3" >"$dir/blocksize" &&
+		echo 1 >"$dir/memory_backed" &&
+		echo 1 >"$dir/power" || return
+	# Named after the directory, or on older kernels after its number.
+	for node in "/dev/$1" "/dev/nullb$(cat "$dir/index")"; do
+		[[ -b $node ]] && echo "$node" && return
+	done
+	return 1
+}
+
+# target_port NAME FAMILY ADDRESS SERVICE: make the port unless it stands already.
+target_port() {
+	local dir=$nvmet/ports/$1
+	[[ -d $dir ]] && return
+	mkdir "$dir" &&
+		echo rdma >"$dir/addr_trtype" &&
+		echo "$2" >"$dir/addr_adrfam" &&
+		echo "$3" >"$dir/addr_traddr" &&
+		echo "$4" >"$dir/addr_trsvcid"
+}
+
+# target_up [--hosts HOSTNQN,...] [--namespaces N] [--blocksize 512|4096] NQN MB [PORT]
+#
+# A subsystem with N (1) namespaces of MB each, reachable at KDP_ADDR and KDP_ADDR6,
+# port 4420 unless said. With --hosts only those hosts may connect; else any host.
+# Call it once a subsystem; undo with target_down.
+target_up() {
+	local hosts='' namespaces=1 blocksize=512
+	while [[ ${1:-} == --* ]]; do
+		case $1 in
+		--hosts) hosts=$2 ;;
+		--namespaces) namespaces=$2 ;;
+		--blocksize) blocksize=$2 ;;
+		*) complain "target_up: unknown option $1"; return ;;
+		esac
+		shift 2
+	done
+	local nqn=$1 mb=$2 service=${3:-4420} subsys=$nvmet/subsystems/$1 n node host
+	target_modules || return
+	[[ ! -d $subsys ]] || complain "target_up: $nqn is up already" || return
+	mkdir "$subsys" || return
+	if [[ -n $hosts ]]; then
+		for host in ${hosts//,/ }; do
+			mkdir -p "$nvmet/hosts/$host"
+			ln -s "$nvmet/hosts/$host" "$subsys/allowed_hosts/" || return
+		done
+	else
+		echo 1 >"$subsys/attr_allow_any_host"
+	fi
+	# One serial number a subsystem, stable from boot to boot.
+	printf %s "$nqn" | sha1sum | head -c 16 >"$subsys/attr_serial"
+
+	for ((n = 1; n <= namespaces; n++)); do
+		node=$(target_backend "kdpt_${nqn//[^A-Za-z0-9]/_}_$n" "$mb" "$blocksize") ||
+			complain "target_up: cannot make a null_blk of $mb MB for $nqn" || return
+		mkdir "$subsys/namespaces/$n" &&
+			echo "$node" >"$subsys/namespaces/$n/device_path" &&
+			echo 1 >"$subsys/namespaces/$n/enable" ||
+			complain "target_up: cannot enable namespace $n of $nqn on $node" || return
+	done
+
+	target_port "$service" ipv4 "$KDP_ADDR" "$service" &&
+		target_port "1$service" ipv6 "$KDP_ADDR6" "$service" &&
+		ln -s "$subsys" "$nvmet/ports/$service/subsystems/" &&
+		ln -s "$subsys" "$nvmet/ports/1$service/subsystems/" ||
+		complain "target_up: cannot listen on $KDP_ADDR and $KDP_ADDR6, port $service (is rxe up?)"
+}
+
+# target_down [NQN]: that subsystem, or all; its backends; ports that serve nothing.
+target_down() {
+	local subsys port ns dir nqn=${1:-*} rc=0
+	[[ -d $nvmet ]] || return 0
+	shopt -s nullglob
+	# shellcheck disable=SC2231 # the pattern is meant
+	for subsys in $nvmet/subsystems/$nqn; do
+		for port in "$nvmet"/ports/*/subsystems/"${subsys##*/}"; do rm "$port" || rc=1; done
+		for ns in "$subsys"/namespaces/*; do
+			echo 0 >"$ns/enable"
+			rmdir "$ns" || rc=1
+		done
+		for dir in "$subsys"/allowed_hosts/*; do rm "$dir" || rc=1; done
+		rmdir "$subsys" || rc=1
+		dir=${subsys##*/}
+		for dir in "$nullb/kdpt_${dir//[^A-Za-z0-9]/_}"_*; do
+			echo 0 >"$dir/power"
+			rmdir "$dir" || rc=1
+		done
+	done
+	for port in "$nvmet"/ports/*; do
+		dir=("$port"/subsystems/*)
+		((${#dir[@]})) || rmdir "$port" || rc=1
+	done
+	[[ $nqn != '*' ]] || for dir in "$nvmet"/hosts/*; do rmdir "$dir" || rc=1; done
+	shopt -u nullglob
+	((rc == 0)) || complain "target_down: something of $nqn would not go"
+}

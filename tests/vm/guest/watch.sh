@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck shell=bash
+#
+# Nothing left behind, nothing in the kernel's log. Sourced by lib.sh.
+#
+#   rxe_up; watch_begin
+#   ... whatever is to be watched ...
+#   target_down; watch_end || echo "it left something"
+
+watch_bad='BUG:|WARNING:|Oops|Call Trace:|general protection|unable to handle|kernel BUG at|INFO: task .* blocked|stall|lockup|UBSAN|KASAN|KCSAN|refcount_t:|DMA-API|[Ll]eak|use-after-free|deadlock|[Bb]ad page|list_(add|del) corruption|scheduling while atomic|sleeping function|still (held|in use|has)'
+
+# RDMA objects as "kind owner" lines: numbers and states change, owners must not.
+# ib_core's own CQs are its shared pool (ib_cq_pool_get, used by the stock drivers):
+# it keeps them until the device goes.
+watch_resources() {
+	local kind
+	for kind in qp cq mr pd cm_id ctx srq; do
+		rdma resource show "$kind" 2>/dev/null |
+			sed -n "s/.*comm \([^ ]*\).*/$kind \1/p"
+	done | grep -vFx 'cq [ib_core]' | sort
+}
+
+# Lines of $2 that $1 has not, counted as often as they stand there.
+watch_extra() {
+	comm -13 <(printf '%s\n' "$1") <(printf '%s\n' "$2")
+}
+
+# watch_begin: from here on. Bring rxe up first: a device has queues of its own.
+watch_begin() {
+	watch_mark="kdp-watch $$.$RANDOM.$SECONDS begins"
+	watch_before=$(watch_resources)
+	watch_parts_before=$(watch_leftovers)
+	echo "$watch_mark" >/dev/kmsg
+}
+
+# What our modules leave in the file system while they live.
+watch_leftovers() {
+	find /dev /sys/class/block -maxdepth 1 -name 'kdp*[0-9]*' ! -name 'kdpt_*' 2>/dev/null | sort
+}
+
+watch_settled() {
+	[[ -z $(watch_extra "$watch_before" "$(watch_resources)") ]]
+}
+
+# watch_end: unloads our modules; fails, saying why, if they will not go, if an RDMA
+# object is left that was not there at watch_begin, or if the kernel complained.
+watch_end() {
+	local rc=0 text
+	! kdp_loaded || kdp_unload || rc=1
+
+	# Orderly teardown of the other end may take a moment.
+	if ! wait_until 10 watch_settled; then
+		text=$(watch_extra "$watch_before" "$(watch_resources)" | uniq -c)
+		complain "RDMA objects left behind:"$'\n'"$text" || rc=1
+	fi
+
+	text=$(watch_extra "$watch_parts_before" "$(watch_leftovers)")
+	[[ -z $text ]] || complain "left behind:"$'\n'"$text" || rc=1
+
+	text=$(dmesg)
+	if [[ $text != *"$watch_mark"* ]]; then
+		complain "the kernel's log has overrun since watch_begin" || rc=1
+	fi
+	text=$(grep -E -A 25 "$watch_bad" <<<"${text##*"$watch_mark"}")
+	[[ -z $text ]] || complain "the kernel complained:"$'\n'"$text" || rc=1
+	return "$rc"
+}
