@@ -33,7 +33,7 @@
 /* Read and Write, CDW12 */
 #define NVMF_RW_FUA		(1U << 30)
 #define NVMF_RW_LIMITED_RETRY	(1U << 31)
-#define NVMF_RW_NLB_MAX		0x10000U	/* blocks in one command; NLB has 16 bits, 0-based */
+#define NVMF_RW_NLB_MAX		0x10000U	/* blocks in one command (NLB is 0-based) */
 
 /* Identify, CNS */
 #define NVMF_CNS_NS		0x00

@@ -128,10 +128,10 @@ struct kdp_queue {
 	struct kdp_conn			conn;
 	u16				qid;
 	u16				depth;		/* command slots in use */
-	u16				conn_depth;	/* command slots that the buffers have room for */
+	u16				conn_depth;	/* command slots that there are */
 	unsigned int			inline_segments;
 
-	struct kdp_req			**inflight;	/* set before posting, cleared by the poller */
+	struct kdp_req			**inflight;	/* set to post, cleared by the poller */
 	struct nvmf_sqe			*capsules;	/* mapped once, at capsules_dma */
 	dma_addr_t			capsules_dma;
 	struct nvmf_cqe			*responses;	/* mapped once, at responses_dma */
@@ -203,12 +203,18 @@ void kdp_ctrl_unlist(struct kdp_ctrl *ctrl);
 struct kdp_ctrl *kdp_ctrl_from(struct net *net, int instance);
 struct kdp_ctrl *kdp_ctrl_find(struct net *net, int instance);
 bool kdp_ctrl_visible(const struct kdp_ctrl *ctrl, const struct net *net);
-static inline void kdp_ctrl_put(struct kdp_ctrl *ctrl) { put_device(&ctrl->dev); }
 bool kdp_ctrl_set_state(struct kdp_ctrl *ctrl, enum kdp_ctrl_state state);
+
+static inline void kdp_ctrl_put(struct kdp_ctrl *ctrl)
+{
+	put_device(&ctrl->dev);
+}
+
 static inline enum kdp_ctrl_state kdp_ctrl_state(const struct kdp_ctrl *ctrl)
 {
 	return READ_ONCE(ctrl->state);
 }
+
 int kdp_ctrl_error(struct kdp_ctrl *ctrl, int error, const char *text);
 bool kdp_ctrl_disconnect(struct kdp_ctrl *ctrl);
 void kdp_ctrl_disconnect_all(const struct ib_device *ib);
@@ -245,6 +251,7 @@ int kdp_queue_open(struct kdp_ctrl *ctrl, u16 qid, u16 entries);
 void kdp_queue_stop(struct kdp_queue *queue);
 void kdp_queue_close(struct kdp_queue *queue);
 int kdp_queue_repost(struct kdp_queue *queue, struct kdp_rsp *rsp);
+
 static inline void kdp_queue_count(struct kdp_queue *queue, enum kdp_queue_stat stat, u64 n)
 {
 	this_cpu_add(queue->stats->v[stat], n);

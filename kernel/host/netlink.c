@@ -8,6 +8,9 @@
 
 #include "host.h"
 
+/* Room to describe one controller: some 400 namespaces. */
+#define KDP_DESCRIPTION_SIZE	(32 * 1024)
+
 #define KDP_DEFAULT_QUEUE_SIZE	128
 #define KDP_DEFAULT_KATO_MS	15000
 #define KDP_DEFAULT_SPIN_US	50
@@ -218,7 +221,7 @@ static int kdp_do_get(struct sk_buff *skb, struct genl_info *info)
 
 	if (IS_ERR(ctrl))
 		return PTR_ERR(ctrl);
-	msg = genlmsg_new(GENLMSG_DEFAULT_SIZE * 4, GFP_KERNEL);
+	msg = genlmsg_new(KDP_DESCRIPTION_SIZE, GFP_KERNEL);
 	if (!msg)
 		goto put;
 	header = genlmsg_put_reply(msg, info, &kdp_genl_family, 0, KDP_CMD_GET);
@@ -232,6 +235,12 @@ static int kdp_do_get(struct sk_buff *skb, struct genl_info *info)
 put:
 	kdp_ctrl_put(ctrl);
 	return err;
+}
+
+static int kdp_dump_start(struct netlink_callback *cb)
+{
+	cb->min_dump_alloc = KDP_DESCRIPTION_SIZE;
+	return 0;
 }
 
 /* cb->args[0]: the number to go on with. */
@@ -279,6 +288,7 @@ static const struct genl_ops kdp_genl_ops[] = {
 		.policy		= kdp_instance_policy,
 		.maxattr	= ARRAY_SIZE(kdp_instance_policy) - 1,
 		.doit		= kdp_do_get,
+		.start		= kdp_dump_start,
 		.dumpit		= kdp_dump_get,
 	},
 };

@@ -10,7 +10,7 @@
  *   complete	data unmapped, request ended
  *
  * Rule: a request ends only when all three hold. The HCA may read the capsule, and
- * data in it, again until the SEND completed (a lost acknowledgement); the peer may
+ * data in it, again until the SEND completed (a lost ACK); the peer may
  * reach the data until the MR is invalid. LOCAL_INV is posted when SEND and
  * response are both there, so that it can never overtake the REG_MR, whatever the
  * peer sends and when.

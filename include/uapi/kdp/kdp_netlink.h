@@ -5,7 +5,7 @@
  * Family "kdp_host", version 1. Every command needs CAP_NET_ADMIN in the initial
  * user namespace and CAP_SYS_ADMIN, except KDP_CMD_GET, which anyone may send.
  * A controller belongs to the network namespace of the process that connected
- * it; other namespaces neither see nor disconnect it.
+ * it; other namespaces, except the initial one, neither see nor disconnect it.
  *
  * Unknown attributes, unknown flags and attributes of a wrong type or length are
  * refused with EINVAL. An error comes as NLMSG_ERROR with a negative errno; its
@@ -33,7 +33,9 @@
  *				Optional: 15000.
  *   KDP_A_SPIN_US		s32: how long a poller thread spins after the last
  *				completion before it arms its CQ and sleeps, in us;
- *				0: it sleeps at once; -1: never. Optional: 50.
+ *				0: it sleeps at once; -1: it spins on. Whatever the
+ *				value, it arms and sleeps when something else wants
+ *				its CPU. Optional: 50.
  *   KDP_A_DUPLICATE		flag: connect although this host already has a
  *				connection to that subsystem at that address.
  *
@@ -58,20 +60,25 @@
  *   Errors: ENODEV		no such controller in this network namespace
  *
  * KDP_CMD_GET: describe controllers. With NLM_F_DUMP all of this network
- * namespace, else the one of KDP_A_INSTANCE. One message a controller:
+ * namespace, else the one of KDP_A_INSTANCE. One message a controller, with the
+ * attributes below; a controller that is just connecting or disconnecting is
+ * described without those from KDP_A_CNTLID on.
+ *
+ *   Errors: ENODEV		no such controller in this network namespace
+ *	     EMSGSIZE		more namespaces than a message has room for (some 400)
  *
  *   KDP_A_INSTANCE		u32
  *   KDP_A_NAME			string, "kdp0"
  *   KDP_A_STATE		u32, enum kdp_ctrl_state
  *   KDP_A_TRADDR		sockaddr, as connected
  *   KDP_A_SUBNQN, KDP_A_HOSTNQN  string
+ *   KDP_A_KATO_MS		u32
+ *   KDP_A_SPIN_US		s32
  *   KDP_A_CNTLID		u32
  *   KDP_A_SERIAL, KDP_A_MODEL, KDP_A_FIRMWARE  string
  *   KDP_A_RDMA_DEVICE		string, "rxe0"
  *   KDP_A_NR_IO_QUEUES		u32, as came up
  *   KDP_A_QUEUE_SIZE		u32, commands in flight an I/O queue at most
- *   KDP_A_KATO_MS		u32
- *   KDP_A_SPIN_US		s32
  *   KDP_A_MAX_TRANSFER		u32, bytes in one command at most
  *   KDP_A_INLINE_SIZE		u32, bytes of a write that travel in the capsule
  *   KDP_A_STATS		nest of KDP_S_*, sums over the I/O queues since
