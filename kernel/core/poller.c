@@ -5,7 +5,7 @@
  * A thread polls its CQs in turn. After the last completion it goes on spinning
  * for the longest spin time that one of its CQs asks for, as long as it is alone
  * on its CPU (a provider in software needs the CPU to make progress); then it arms
- * every CQ and sleeps.
+ * every CQ and sleeps. A thread that spins for ever does not sleep but yields.
  *
  * Why no wake-up is lost. The thread, in this order:
  *   1. clears ->kicked
@@ -55,13 +55,23 @@ static unsigned int kdp_poller_pass(struct kdp_poller *poller)
 	return found;
 }
 
-static bool kdp_poller_may_spin(struct kdp_poller *poller, u64 idle_since)
+/* What a thread does that found nothing. */
+enum kdp_poller_idle {
+	KDP_IDLE_SPIN,
+	KDP_IDLE_YIELD,
+	KDP_IDLE_SLEEP,
+};
+
+static enum kdp_poller_idle kdp_poller_idle(struct kdp_poller *poller, u64 idle_since)
 {
+	bool alone = single_task_running() && !need_resched();
 	s32 spin_us = READ_ONCE(poller->spin_us);
 
-	if (!spin_us || need_resched() || !single_task_running())
-		return false;
-	return spin_us < 0 || ktime_get_ns() - idle_since < (u64)spin_us * NSEC_PER_USEC;
+	if (spin_us < 0)
+		return alone ? KDP_IDLE_SPIN : KDP_IDLE_YIELD;
+	if (!alone || ktime_get_ns() - idle_since >= (u64)spin_us * NSEC_PER_USEC)
+		return KDP_IDLE_SLEEP;
+	return KDP_IDLE_SPIN;
 }
 
 static void kdp_poller_sleep(struct kdp_poller *poller)
@@ -95,13 +105,21 @@ static int kdp_poller_main(void *data)
 	while (!kthread_should_stop()) {
 		if (kdp_poller_pass(poller)) {
 			idle_since = ktime_get_ns();
-		} else if (kdp_poller_may_spin(poller, idle_since)) {
+			cond_resched();
+			continue;
+		}
+		switch (kdp_poller_idle(poller, idle_since)) {
+		case KDP_IDLE_SPIN:
 			cpu_relax();
-		} else {
+			break;
+		case KDP_IDLE_YIELD:
+			schedule();	/* still runnable: the others first */
+			break;
+		case KDP_IDLE_SLEEP:
 			kdp_poller_sleep(poller);
 			idle_since = ktime_get_ns();
+			break;
 		}
-		cond_resched();
 	}
 	return 0;
 }

@@ -33,9 +33,9 @@
  *				Optional: 15000.
  *   KDP_A_SPIN_US		s32: how long a poller thread spins after the last
  *				completion before it arms its CQ and sleeps, in us;
- *				0: it sleeps at once; -1: it spins on. Whatever the
- *				value, it arms and sleeps when something else wants
- *				its CPU. Optional: 50.
+ *				0: it sleeps at once; -1: it never sleeps. When
+ *				something else wants its CPU it gives way: it sleeps
+ *				before its time, or yields. Optional: 50.
  *   KDP_A_DUPLICATE		flag: connect although this host already has a
  *				connection to that subsystem at that address.
  *
