@@ -52,7 +52,8 @@ echo "$disk: nvme-rdma"
 heading "The paths side by side: 4 KiB random reads, verified"
 paths=(kernel:/dev/kdpg0n1 block:/dev/kdp0n1 "verbs://$KDP_ADDR:4420/$nqn?nsid=1" "block:$disk")
 for depth in 1 16; do
-	show kdp bench --rw randread --bs 4k --depth "$depth" --ios 2000 --verify "${paths[@]}"
+	show kdp bench --rw randread --bs 4k --depth "$depth" --ios 1000 --size 16m \
+		--verify --allow-write "${paths[@]}"
 	echo
 done
 

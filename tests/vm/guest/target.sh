@@ -12,6 +12,13 @@ target_modules() {
 		complain "modprobe null_blk or nvmet-rdma failed"
 }
 
+# target_backend_name NQN NSID: of its null_blk; a disk's name has 31 characters at most.
+target_backend_name() {
+	local hash
+	hash=$(printf %s "$1" | sha1sum)
+	echo "kdpt_${hash:0:12}_$2"
+}
+
 # target_backend NAME MB BLOCKSIZE: a null_blk that remembers; prints its node.
 target_backend() {
 	local dir=$nullb/$1 node
@@ -70,7 +77,7 @@ target_up() {
 	printf %s "$nqn" | sha1sum | head -c 16 >"$subsys/attr_serial"
 
 	for ((n = 1; n <= namespaces; n++)); do
-		node=$(target_backend "kdpt_${nqn//[^A-Za-z0-9]/_}_$n" "$mb" "$blocksize") ||
+		node=$(target_backend "$(target_backend_name "$nqn" "$n")" "$mb" "$blocksize") ||
 			complain "target_up: cannot make a null_blk of $mb MB for $nqn" || return
 		mkdir "$subsys/namespaces/$n" &&
 			echo "$node" >"$subsys/namespaces/$n/device_path" &&
@@ -100,7 +107,7 @@ target_down() {
 		for dir in "$subsys"/allowed_hosts/*; do rm "$dir" || rc=1; done
 		rmdir "$subsys" || rc=1
 		dir=${subsys##*/}
-		for dir in "$nullb/kdpt_${dir//[^A-Za-z0-9]/_}"_*; do
+		for dir in "$nullb/$(target_backend_name "$dir" '')"*; do
 			echo 0 >"$dir/power"
 			rmdir "$dir" || rc=1
 		done
