@@ -37,8 +37,8 @@ public:
     [[nodiscard]] std::byte* data() const noexcept { return memory_.data(); }
 
 private:
-    std::span<std::byte> map_;      // what munmap() takes
-    std::span<std::byte> memory_;   // the aligned part
+    std::span<std::byte> map_;     // what munmap() takes
+    std::span<std::byte> memory_;  // the aligned part
 };
 
 }  // namespace kdp

@@ -19,30 +19,30 @@
 #include <string_view>
 #include <vector>
 
+#include <kdp/kdp_netlink.h>
 #include <kdp/address.hpp>
 #include <kdp/host_id.hpp>
-#include <kdp/kdp_netlink.h>
 #include <kdp/result.hpp>
 
 namespace kdp::control {
 
 /// What to connect to. An empty optional leaves the choice to the module.
 struct ConnectRequest {
-    SocketAddress traddr;                       ///< where the target listens, with its port
-    SocketAddress host_traddr;                  ///< local address; empty: the route decides
+    SocketAddress traddr;       ///< where the target listens, with its port
+    SocketAddress host_traddr;  ///< local address; empty: the route decides
     std::string subsystem_nqn;
     HostIdentity host;
-    std::optional<std::uint32_t> instance;      ///< N of the name kdpN
+    std::optional<std::uint32_t> instance;  ///< N of the name kdpN
     std::optional<std::uint32_t> nr_io_queues;
-    std::optional<std::uint32_t> queue_size;    ///< entries of an I/O queue
+    std::optional<std::uint32_t> queue_size;  ///< entries of an I/O queue
     std::optional<std::uint32_t> keep_alive_ms;
-    std::optional<std::int32_t> spin_us;        ///< 0: sleep at once, -1: never
-    bool duplicate = false;                     ///< a second connection to the same is wanted
+    std::optional<std::int32_t> spin_us;  ///< 0: sleep at once, -1: never
+    bool duplicate = false;               ///< a second connection to the same is wanted
 };
 
 struct Connected {
     std::uint32_t instance = 0;
-    std::string name;                           ///< "kdp0"
+    std::string name;  ///< "kdp0"
 };
 
 /// Connect and wait for the namespaces. When it returns, the kernel knows the devices;
@@ -54,10 +54,10 @@ struct Connected {
 
 struct Namespace {
     std::uint32_t nsid = 0;
-    std::string disk;                           ///< "kdp0n1"
-    std::string char_device;                    ///< "kdpg0n1"
-    std::uint64_t blocks = 0;                   ///< logical blocks
-    std::uint32_t block_size = 0;               ///< bytes
+    std::string disk;              ///< "kdp0n1"
+    std::string char_device;       ///< "kdpg0n1"
+    std::uint64_t blocks = 0;      ///< logical blocks
+    std::uint32_t block_size = 0;  ///< bytes
 };
 
 /// Sums over the I/O queues since the connect; see enum kdp_stat.
@@ -75,7 +75,7 @@ struct StatName {
 struct Controller {
     std::uint32_t instance = 0;
     std::string name;
-    std::uint32_t state = KDP_STATE_NEW;        ///< enum kdp_ctrl_state
+    std::uint32_t state = KDP_STATE_NEW;  ///< enum kdp_ctrl_state
     SocketAddress traddr;
     std::string subsystem_nqn;
     std::string host_nqn;
@@ -85,11 +85,11 @@ struct Controller {
     std::string firmware;
     std::string rdma_device;
     std::uint32_t nr_io_queues = 0;
-    std::uint32_t queue_size = 0;               ///< commands in flight an I/O queue
+    std::uint32_t queue_size = 0;  ///< commands in flight an I/O queue
     std::uint32_t keep_alive_ms = 0;
     std::int32_t spin_us = 0;
-    std::uint32_t max_transfer = 0;             ///< bytes
-    std::uint32_t inline_size = 0;              ///< bytes of a write in the capsule
+    std::uint32_t max_transfer = 0;  ///< bytes
+    std::uint32_t inline_size = 0;   ///< bytes of a write in the capsule
     Stats stats;
     std::vector<Namespace> namespaces;
 };

@@ -67,7 +67,7 @@ private:
 
     std::vector<std::uint64_t> buckets_;
     std::uint64_t count_ = 0;
-    std::uint64_t sum_ = 0;     // 584 years of nanoseconds fit
+    std::uint64_t sum_ = 0;  // 584 years of nanoseconds fit
     std::uint64_t min_ = UINT64_MAX;
     std::uint64_t max_ = 0;
 };

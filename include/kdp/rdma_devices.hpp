@@ -9,14 +9,14 @@
 namespace kdp {
 
 struct RdmaDevice {
-    std::string name;           ///< "rxe0"
-    std::string driver;         ///< "rxe", "siw", "mlx5_core"; empty when not known
-    std::string node_type;      ///< "CA", "RNIC"
-    std::string link_layer;     ///< "Ethernet", "InfiniBand"
-    std::string state;          ///< of port 1: "ACTIVE"
-    int mtu = 0;                ///< active, of port 1, bytes; 0: not known
-    std::string netdev;         ///< below it; empty when not known
-    int netdev_mtu = 0;         ///< bytes; 0: not known
+    std::string name;        ///< "rxe0"
+    std::string driver;      ///< "rxe", "siw", "mlx5_core"; empty when not known
+    std::string node_type;   ///< "CA", "RNIC"
+    std::string link_layer;  ///< "Ethernet", "InfiniBand"
+    std::string state;       ///< of port 1: "ACTIVE"
+    int mtu = 0;             ///< active, of port 1, bytes; 0: not known
+    std::string netdev;      ///< below it; empty when not known
+    int netdev_mtu = 0;      ///< bytes; 0: not known
 
     [[nodiscard]] bool software() const { return driver == "rxe" || driver == "siw"; }
 };

@@ -24,11 +24,11 @@ enum class Scheme : std::uint8_t { kernel, block, verbs };
 
 struct PathUri {
     Scheme scheme = Scheme::kernel;
-    std::string device;             ///< kernel, block: the node or file
-    std::string host;               ///< verbs: name or address, without brackets
-    std::uint16_t port = 4420;      ///< verbs
-    std::string nqn;                ///< verbs: subsystem, 1 to 223 bytes
-    std::uint32_t nsid = 1;         ///< verbs
+    std::string device;         ///< kernel, block: the node or file
+    std::string host;           ///< verbs: name or address, without brackets
+    std::uint16_t port = 4420;  ///< verbs
+    std::string nqn;            ///< verbs: subsystem, 1 to 223 bytes
+    std::uint32_t nsid = 1;     ///< verbs
 };
 
 /// EINVAL with a sentence that quotes what is wrong: an unknown scheme or parameter, an empty

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <kdp/control.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "control_parse.hpp"
+#include "netlink.hpp"
+
+namespace kdp::control {
+namespace {
+
+// The module answers a connect after 60 s at the latest.
+constexpr int answer_timeout_ms = 70'000;
+constexpr int dump_attempts = 5;
+
+Result<GenericNetlink> open_family()
+{
+    auto netlink = GenericNetlink::open(KDP_GENL_NAME, answer_timeout_ms);
+    if (!netlink && netlink.error().code == ENOENT)
+        return Error{ENODEV, "the kdp_host module is not loaded: modprobe kdp_host"};
+    return netlink;
+}
+
+/// Words for an error that came without the kernel's own.
+std::string fallback_text(int code)
+{
+    if (code == EPERM)
+        return "this needs CAP_NET_ADMIN and CAP_SYS_ADMIN";
+    char buffer[128];
+    return strerror_r(code, buffer, sizeof(buffer));
+}
+
+Error complete(Error error)
+{
+    if (error.text.empty())
+        error.text = fallback_text(error.code);
+    return error;
+}
+
+Status put_request(nl_msg* message, const ConnectRequest& request)
+{
+    int failed = 0;
+    const auto put = [&](int rc) { failed |= rc; };
+    const auto put_address = [&](int type, const SocketAddress& address) {
+        put(nla_put(message, type, static_cast<int>(address.length), &address.storage));
+    };
+    put_address(KDP_A_TRADDR, request.traddr);
+    if (!request.host_traddr.empty())
+        put_address(KDP_A_HOST_TRADDR, request.host_traddr);
+    put(nla_put_string(message, KDP_A_SUBNQN, request.subsystem_nqn.c_str()));
+    put(nla_put_string(message, KDP_A_HOSTNQN, request.host.nqn.c_str()));
+    put(nla_put(message, KDP_A_HOSTID, static_cast<int>(request.host.id.size()),
+                request.host.id.data()));
+    if (request.instance)
+        put(nla_put_u32(message, KDP_A_INSTANCE, *request.instance));
+    if (request.nr_io_queues)
+        put(nla_put_u32(message, KDP_A_NR_IO_QUEUES, *request.nr_io_queues));
+    if (request.queue_size)
+        put(nla_put_u32(message, KDP_A_QUEUE_SIZE, *request.queue_size));
+    if (request.keep_alive_ms)
+        put(nla_put_u32(message, KDP_A_KATO_MS, *request.keep_alive_ms));
+    if (request.spin_us)
+        put(nla_put_s32(message, KDP_A_SPIN_US, *request.spin_us));
+    if (request.duplicate)
+        put(nla_put_flag(message, KDP_A_DUPLICATE));
+    return failed ? Status(Error{EMSGSIZE, "the request does not fit a netlink message"}) : ok();
+}
+
+}  // namespace
+
+Result<Connected> connect(const ConnectRequest& request)
+{
+    auto netlink = open_family();
+    if (!netlink)
+        return netlink.error();
+    NlMessage message = netlink->message(KDP_CMD_CONNECT, KDP_GENL_VERSION, 0);
+    if (!message)
+        return error_from_errno(ENOMEM, "netlink message");
+    if (const Status status = put_request(message.get(), request); !status)
+        return status.error();
+
+    std::optional<Connected> connected;
+    const Status status = netlink->transact(std::move(message), KDP_A_MAX, [&](nlattr** answer) {
+        auto parsed = parse_connected(answer);
+        if (!parsed)
+            return Status(parsed.error());
+        connected = std::move(parsed).value();
+        return ok();
+    });
+    if (!status)
+        return complete(status.error());
+    if (!connected)
+        return Error{EPROTO, "the module acknowledged the connect without an answer"};
+    return *connected;
+}
+
+Status disconnect(std::uint32_t instance)
+{
+    auto netlink = open_family();
+    if (!netlink)
+        return netlink.error();
+    NlMessage message = netlink->message(KDP_CMD_DISCONNECT, KDP_GENL_VERSION, 0);
+    if (!message || nla_put_u32(message.get(), KDP_A_INSTANCE, instance) < 0)
+        return error_from_errno(ENOMEM, "netlink message");
+    const Status status =
+        netlink->transact(std::move(message), KDP_A_MAX, [](nlattr**) { return ok(); });
+    if (!status)
+        return complete(status.error());
+    return ok();
+}
+
+namespace {
+
+/// One KDP_CMD_GET: all controllers, or the one of @p instance.
+Result<std::vector<Controller>> describe(std::optional<std::uint32_t> instance)
+{
+    auto netlink = open_family();
+    if (!netlink)
+        return netlink.error();
+    for (int attempt = 1;; attempt++) {
+        NlMessage message =
+            netlink->message(KDP_CMD_GET, KDP_GENL_VERSION, instance ? 0 : NLM_F_DUMP);
+        if (!message || (instance && nla_put_u32(message.get(), KDP_A_INSTANCE, *instance) < 0))
+            return error_from_errno(ENOMEM, "netlink message");
+        std::vector<Controller> controllers;
+        const Status status =
+            netlink->transact(std::move(message), KDP_A_MAX, [&](nlattr** answer) {
+                auto parsed = parse_controller(answer);
+                if (!parsed)
+                    return Status(parsed.error());
+                controllers.push_back(std::move(parsed).value());
+                return ok();
+            });
+        if (status) {
+            std::sort(controllers.begin(), controllers.end(),
+                      [](const auto& a, const auto& b) { return a.instance < b.instance; });
+            return controllers;
+        }
+        if (status.error().code != EINTR || attempt == dump_attempts)
+            return complete(status.error());
+        // a controller came or went during the dump: the old socket still holds its rest
+        netlink = open_family();
+        if (!netlink)
+            return netlink.error();
+    }
+}
+
+}  // namespace
+
+Result<std::vector<Controller>> list()
+{
+    return describe(std::nullopt);
+}
+
+Result<Controller> get(std::uint32_t instance)
+{
+    auto found = describe(instance);
+    if (!found)
+        return found.error();
+    if (found->empty())
+        return Error{EPROTO, "the module acknowledged the request without an answer"};
+    return std::move(found->front());
+}
+
+std::span<const StatName> stat_names() noexcept
+{
+    static constexpr StatName names[] = {
+        {KDP_S_COMMANDS, "commands"},
+        {KDP_S_BYTES_READ, "bytes_read"},
+        {KDP_S_BYTES_WRITTEN, "bytes_written"},
+        {KDP_S_SEND_DOORBELLS, "send_doorbells"},
+        {KDP_S_RECV_DOORBELLS, "recv_doorbells"},
+        {KDP_S_WR_SEND, "wr_send"},
+        {KDP_S_WR_RECV, "wr_recv"},
+        {KDP_S_WR_REG, "wr_reg"},
+        {KDP_S_WR_LOCAL_INV, "wr_local_inv"},
+        {KDP_S_REMOTE_INV, "remote_inv"},
+        {KDP_S_INLINE, "inline"},
+        {KDP_S_CQES, "cqes"},
+        {KDP_S_POLLS_FULL, "polls_full"},
+        {KDP_S_POLLS_EMPTY, "polls_empty"},
+        {KDP_S_SLEEPS, "sleeps"},
+        {KDP_S_BYTES_COPIED, "bytes_copied"},
+    };
+    static_assert(std::size(names) == KDP_S_MAX - KDP_S_PAD, "every counter has a name");
+    return names;
+}
+
+std::string_view state_name(std::uint32_t state) noexcept
+{
+    switch (state) {
+        case KDP_STATE_NEW:
+            return "new";
+        case KDP_STATE_CONNECTING:
+            return "connecting";
+        case KDP_STATE_LIVE:
+            return "live";
+        case KDP_STATE_FAILED:
+            return "failed";
+        case KDP_STATE_DELETING:
+            return "deleting";
+        default:
+            return "unknown";
+    }
+}
+
+Status wait_for_nodes(const Controller& controller, int timeout_ms,
+                      const std::string& dev_directory)
+{
+    using namespace std::chrono;
+    std::vector<std::string> wanted{controller.name};
+    for (const Namespace& ns : controller.namespaces) {
+        wanted.push_back(ns.disk);
+        wanted.push_back(ns.char_device);
+    }
+    const auto deadline = steady_clock::now() + milliseconds(timeout_ms);
+    for (const std::string& name : wanted) {
+        const std::string path = dev_directory + "/" + name;
+        while (!name.empty() && access(path.c_str(), F_OK) != 0) {
+            if (steady_clock::now() >= deadline)
+                return Error{ETIMEDOUT, fmt::format("{} did not appear within {} ms: is devtmpfs "
+                                                    "or udev there?",
+                                                    path, timeout_ms)};
+            std::this_thread::sleep_for(milliseconds(5));
+        }
+    }
+    return ok();
+}
+
+std::optional<std::uint32_t> instance_of_name(std::string_view name)
+{
+    if (name.starts_with("/dev/"))
+        name.remove_prefix(5);
+    if (!name.starts_with("kdp"))
+        return std::nullopt;
+    name.remove_prefix(3);
+    std::uint32_t instance = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), instance);
+    if (error != std::errc() || end != name.data() + name.size())
+        return std::nullopt;
+    return instance;
+}
+
+}  // namespace kdp::control

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <kdp/data_path.hpp>
+#include <kdp/uri.hpp>
+
+#include "block_path.hpp"
+#include "kernel_path.hpp"
+#include "verbs/verbs_path.hpp"
+
+namespace kdp {
+
+Result<std::unique_ptr<DataPath>> open_path(const std::string& text, const OpenOptions& options)
+{
+    const auto parsed = parse_uri(text);
+    if (!parsed)
+        return parsed.error();
+    const PathUri& uri = parsed.value();
+    switch (uri.scheme) {
+        case Scheme::kernel:
+            return open_kernel_path(uri.device, options);
+        case Scheme::block:
+            return open_block_path(uri.device, options);
+        case Scheme::verbs:
+            return open_verbs_path(uri.host, uri.port, uri.nqn, uri.nsid, options);
+    }
+    return error_from_errno(EINVAL, text);
+}
+
+}  // namespace kdp

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <kdp/uri.hpp>
+
+#include <cerrno>
+#include <charconv>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include <nvmf/fabrics.h>
+
+namespace kdp {
+namespace {
+
+constexpr std::uint32_t nsid_broadcast = 0xffffffff;
+
+Error wrong(std::string sentence)
+{
+    return Error{EINVAL, std::move(sentence)};
+}
+
+/// The part before @p separator; @p rest keeps what follows it. Without one: all of it.
+std::string_view take_until(std::string_view& rest, char separator)
+{
+    const auto at = rest.find(separator);
+    const auto part = rest.substr(0, at);
+    rest = at == std::string_view::npos ? std::string_view() : rest.substr(at + 1);
+    return part;
+}
+
+Result<std::string> decode(std::string_view text)
+{
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); i++) {
+        if (text[i] != '%') {
+            out += text[i];
+            continue;
+        }
+        unsigned char value = 0;
+        const char* first = text.data() + i + 1;
+        if (i + 2 >= text.size())
+            return wrong(fmt::format("\"{}\" ends within %XX", text));
+        const auto [end, error] = std::from_chars(first, first + 2, value, 16);
+        if (error != std::errc() || end != first + 2 || value == 0)
+            return wrong(fmt::format("\"{}\": %{}{} is no byte", text, first[0], first[1]));
+        out += static_cast<char>(value);
+        i += 2;
+    }
+    return out;
+}
+
+template <typename T>
+std::optional<T> number(std::string_view text)
+{
+    T value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size())
+        return std::nullopt;
+    return value;
+}
+
+Status take_parameter(PathUri& uri, std::string_view key, std::string_view value)
+{
+    if (uri.scheme == Scheme::verbs && key == "nsid") {
+        const auto nsid = number<std::uint32_t>(value);
+        if (!nsid || *nsid == 0 || *nsid == nsid_broadcast)
+            return wrong(fmt::format("nsid={}: a namespace identifier is 1 to 4294967294", value));
+        uri.nsid = *nsid;
+        return ok();
+    }
+    if (uri.scheme == Scheme::kernel && key == "mode") {
+        if (value != "ioctl")
+            return wrong(fmt::format("mode={}: only mode=ioctl exists so far", value));
+        return ok();
+    }
+    return wrong(fmt::format("\"{}\": {}: knows no such parameter", key, scheme_name(uri.scheme)));
+}
+
+/// "HOST", "HOST:PORT", "[V6]" or "[V6]:PORT"
+Status take_authority(PathUri& uri, std::string_view authority)
+{
+    std::string_view host, port;
+    if (authority.starts_with('[')) {
+        const auto close = authority.find(']');
+        if (close == std::string_view::npos)
+            return wrong(fmt::format("\"{}\" lacks the closing bracket", authority));
+        host = authority.substr(1, close - 1);
+        port = authority.substr(close + 1);
+        if (!port.empty() && port.front() != ':')
+            return wrong(fmt::format("\"{}\": a port is expected behind the bracket", authority));
+    } else {
+        const auto colon = authority.find(':');
+        host = authority.substr(0, colon);
+        port = colon == std::string_view::npos ? std::string_view() : authority.substr(colon);
+        if (port.find(':', 1) != std::string_view::npos)
+            return wrong(fmt::format("\"{}\": an IPv6 address stands in brackets", authority));
+    }
+    if (host.empty())
+        return wrong("the address is empty");
+    auto decoded = decode(host);
+    if (!decoded)
+        return decoded.error();
+    uri.host = std::move(decoded).value();
+    if (!port.empty()) {
+        const auto value = number<std::uint16_t>(port.substr(1));
+        if (!value || *value == 0)
+            return wrong(fmt::format("\"{}\": a port is 1 to 65535", port.substr(1)));
+        uri.port = *value;
+    }
+    return ok();
+}
+
+Status take_verbs(PathUri& uri, std::string_view rest)
+{
+    if (!rest.starts_with("//"))
+        return wrong("verbs: is followed by //ADDRESS:PORT/NQN");
+    rest.remove_prefix(2);
+    if (const Status status = take_authority(uri, take_until(rest, '/')); !status)
+        return status;
+    auto nqn = decode(rest);
+    if (!nqn)
+        return nqn.error();
+    uri.nqn = std::move(nqn).value();
+    if (uri.nqn.empty())
+        return wrong("the NQN of the subsystem is missing: verbs://ADDRESS:PORT/NQN");
+    if (uri.nqn.size() > NVMF_NQN_SIZE)
+        return wrong(
+            fmt::format("the NQN has {} bytes; {} are allowed", uri.nqn.size(), NVMF_NQN_SIZE));
+    return ok();
+}
+
+Status take_device(PathUri& uri, std::string_view rest)
+{
+    auto device = decode(rest);
+    if (!device)
+        return device.error();
+    uri.device = std::move(device).value();
+    if (uri.device.empty())
+        return wrong(fmt::format("{}: is followed by a device, for example {}:/dev/...",
+                                 scheme_name(uri.scheme), scheme_name(uri.scheme)));
+    return ok();
+}
+
+}  // namespace
+
+std::string_view scheme_name(Scheme scheme) noexcept
+{
+    switch (scheme) {
+        case Scheme::kernel:
+            return "kernel";
+        case Scheme::block:
+            return "block";
+        case Scheme::verbs:
+            return "verbs";
+    }
+    return "?";
+}
+
+Result<PathUri> parse_uri(std::string_view text)
+{
+    const auto colon = text.find(':');
+    const auto scheme = text.substr(0, colon);
+    PathUri uri;
+    if (colon == std::string_view::npos)
+        return wrong(
+            fmt::format("\"{}\" names no path: kernel:, block: or verbs: comes first", text));
+    if (scheme == "kernel")
+        uri.scheme = Scheme::kernel;
+    else if (scheme == "block")
+        uri.scheme = Scheme::block;
+    else if (scheme == "verbs")
+        uri.scheme = Scheme::verbs;
+    else
+        return wrong(
+            fmt::format("\"{}:\" is no path that kdp knows: kernel:, block: or verbs:", scheme));
+
+    std::string_view query = text.substr(colon + 1);
+    const std::string_view rest = take_until(query, '?');
+    const Status status =
+        uri.scheme == Scheme::verbs ? take_verbs(uri, rest) : take_device(uri, rest);
+    if (!status)
+        return status.error();
+    while (!query.empty()) {
+        std::string_view value = take_until(query, '&');
+        const std::string_view key = take_until(value, '=');
+        auto decoded = decode(value);
+        if (!decoded)
+            return decoded.error();
+        if (const Status taken = take_parameter(uri, key, decoded.value()); !taken)
+            return taken.error();
+    }
+    return uri;
+}
+
+}  // namespace kdp
