@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "bench/figures.hpp"
+
+#include <algorithm>
+
+namespace kdp::tool::bench {
+namespace {
+
+using Value = std::optional<double>;
+
+double an_io(const Turn& turn, double total)
+{
+    return total / static_cast<double>(turn.ios);
+}
+
+double us_an_io(const Turn& turn, std::uint64_t total_ns)
+{
+    return an_io(turn, static_cast<double>(total_ns)) / 1000;
+}
+
+double a_second(const Turn& turn, double total)
+{
+    return total * 1e9 / static_cast<double>(turn.elapsed_ns);
+}
+
+template <int permille>
+Value percentile_us(const Turn& turn)
+{
+    return static_cast<double>(turn.latency.percentile(permille / 10.0)) / 1000;
+}
+
+template <std::uint64_t FabricCounters::*counter>
+Value fabric_an_io(const Turn& turn)
+{
+    if (!turn.fabric)
+        return std::nullopt;
+    return an_io(turn, static_cast<double>((*turn.fabric).*counter));
+}
+
+constexpr Figure all_figures[] = {
+    {"iops", "IOPS",
+     [](const Turn& t) -> Value { return a_second(t, static_cast<double>(t.ios)); }},
+    {"bandwidth_mib_s", "bandwidth, MiB/s",
+     [](const Turn& t) -> Value { return a_second(t, static_cast<double>(t.bytes) / (1 << 20)); }},
+    {"lat_mean_us", "latency mean, us",
+     [](const Turn& t) -> Value { return t.latency.mean() / 1000; }},
+    {"lat_p50_us", "latency p50, us", percentile_us<500>},
+    {"lat_p99_us", "latency p99, us", percentile_us<990>},
+    {"lat_p99_9_us", "latency p99.9, us", percentile_us<999>},
+    {"lat_max_us", "latency max, us",
+     [](const Turn& t) -> Value { return static_cast<double>(t.latency.max()) / 1000; }},
+    {"system_calls_per_io", "system calls per I/O",
+     [](const Turn& t) -> Value {
+         if (!t.system_calls)
+             return std::nullopt;
+         return static_cast<double>(*t.system_calls) / static_cast<double>(t.counted_ios);
+     }},
+    {"context_switches_per_io", "context switches per I/O",
+     [](const Turn& t) -> Value {
+         return an_io(t,
+                      static_cast<double>(t.cost.voluntary_switches + t.cost.involuntary_switches));
+     }},
+    {"cpu_process_us_per_io", "CPU this process, us per I/O",
+     [](const Turn& t) -> Value { return us_an_io(t, t.cost.process_cpu_ns); }},
+    {"cpu_machine_us_per_io", "CPU whole machine, us per I/O",
+     [](const Turn& t) -> Value {
+         if (!t.cost.machine)
+             return std::nullopt;
+         return us_an_io(t, t.cost.machine->busy_ns);
+     }},
+    {"cpu_interrupt_us_per_io", "  of that interrupts, us per I/O",
+     [](const Turn& t) -> Value {
+         if (!t.cost.machine || !t.cost.machine->interrupt_ns)
+             return std::nullopt;
+         return us_an_io(t, *t.cost.machine->interrupt_ns);
+     }},
+    {"cpu_softirq_us_per_io", "  of that softirqs, us per I/O",
+     [](const Turn& t) -> Value {
+         if (!t.cost.machine || !t.cost.machine->softirq_ns)
+             return std::nullopt;
+         return us_an_io(t, *t.cost.machine->softirq_ns);
+     }},
+    {"doorbells_per_io", "doorbells per I/O", fabric_an_io<&FabricCounters::doorbells>},
+    {"work_requests_per_io", "work requests per I/O", fabric_an_io<&FabricCounters::work_requests>},
+    {"cqes_per_io", "CQEs per I/O", fabric_an_io<&FabricCounters::completions>},
+    {"registrations_per_io", "registrations per I/O", fabric_an_io<&FabricCounters::registrations>},
+    {"bytes_copied_per_byte", "bytes copied per byte moved",
+     [](const Turn& t) -> Value {
+         if (!t.fabric || !t.fabric->bytes_copied)
+             return std::nullopt;
+         return static_cast<double>(*t.fabric->bytes_copied) / static_cast<double>(t.bytes);
+     }},
+};
+
+}  // namespace
+
+std::span<const Figure> figures() noexcept
+{
+    return all_figures;
+}
+
+std::optional<Summary> summarise(std::vector<double> values)
+{
+    if (values.empty())
+        return std::nullopt;
+    std::sort(values.begin(), values.end());
+    const std::size_t n = values.size();
+    return Summary{(values[(n - 1) / 2] + values[n / 2]) / 2, values.front(), values.back()};
+}
+
+std::optional<Summary> summarise(const Figure& figure, std::span<const Turn> turns)
+{
+    std::vector<double> values;
+    for (const Turn& turn : turns)
+        if (const auto value = figure.value(turn))
+            values.push_back(*value);
+    return summarise(std::move(values));
+}
+
+}  // namespace kdp::tool::bench

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "bench/print_json.hpp"
+
+#include "bench/figures.hpp"
+#include "report.hpp"
+
+namespace kdp::tool::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <typename T>
+Json or_null(const std::optional<T>& value)
+{
+    return value ? Json(*value) : Json(nullptr);
+}
+
+Json text_or_null(const std::string& text)
+{
+    return text.empty() ? Json(nullptr) : Json(text);
+}
+
+Json number_or_null(int number)
+{
+    return number == 0 ? Json(nullptr) : Json(number);
+}
+
+Json environment_to_json(const Environment& env)
+{
+    Json devices = Json::array();
+    for (const RdmaDevice& d : env.rdma)
+        devices.push_back({{"name", d.name},
+                           {"driver", text_or_null(d.driver)},
+                           {"software", d.software()},
+                           {"node_type", d.node_type},
+                           {"link_layer", d.link_layer},
+                           {"state", d.state},
+                           {"mtu", number_or_null(d.mtu)},
+                           {"netdev", text_or_null(d.netdev)},
+                           {"netdev_mtu", number_or_null(d.netdev_mtu)}});
+    return {{"kernel", env.kernel},
+            {"cpu_model", text_or_null(env.cpu_model)},
+            {"cpus", env.cpus},
+            {"virtual_machine", env.virtual_machine},
+            {"emulated", env.emulated},
+            {"machine", text_or_null(env.machine)},
+            {"mitigations_off", env.mitigations_off},
+            {"clock_source", text_or_null(env.clock_source)},
+            {"rdma_devices", devices},
+            {"distortions", distortions(env)}};
+}
+
+Json options_to_json(const Options& options, const RunReport& report)
+{
+    return {{"rw", workload_name(options.workload)},
+            {"bs", options.block_bytes},
+            {"depth", options.depth},
+            {"ios", options.ios == 0 ? Json(nullptr) : Json(options.ios)},
+            {"runtime_s", options.ios == 0 ? Json(options.runtime_s) : Json(nullptr)},
+            {"rounds", options.rounds},
+            {"warmup_ios", options.warmup_ios},
+            {"region_bytes", report.region_bytes},
+            {"seed", options.seed},
+            {"cpu", options.cpu < 0 ? Json(nullptr) : Json(options.cpu)},
+            {"verify", options.verify}};
+}
+
+Json totals_to_json(const Turn& turn)
+{
+    const Cost& cost = turn.cost;
+    Json json = {{"counted_ios", turn.counted_ios},
+                 {"system_calls", or_null(turn.system_calls)},
+                 {"voluntary_switches", cost.voluntary_switches},
+                 {"involuntary_switches", cost.involuntary_switches},
+                 {"process_cpu_ns", cost.process_cpu_ns},
+                 {"process_user_ns", cost.process_user_ns},
+                 {"machine_busy_ns", nullptr},
+                 {"machine_interrupt_ns", nullptr},
+                 {"machine_softirq_ns", nullptr},
+                 {"doorbells", nullptr},
+                 {"work_requests", nullptr},
+                 {"cqes", nullptr},
+                 {"registrations", nullptr},
+                 {"bytes_copied", nullptr}};
+    if (cost.machine) {
+        json["machine_busy_ns"] = cost.machine->busy_ns;
+        json["machine_interrupt_ns"] = or_null(cost.machine->interrupt_ns);
+        json["machine_softirq_ns"] = or_null(cost.machine->softirq_ns);
+    }
+    if (turn.fabric) {
+        json["doorbells"] = turn.fabric->doorbells;
+        json["work_requests"] = turn.fabric->work_requests;
+        json["cqes"] = turn.fabric->completions;
+        json["registrations"] = turn.fabric->registrations;
+        json["bytes_copied"] = or_null(turn.fabric->bytes_copied);
+    }
+    return json;
+}
+
+Json turn_to_json(const Turn& turn)
+{
+    Json values = Json::object();
+    for (const Figure& figure : figures())
+        values[std::string(figure.key)] = or_null(figure.value(turn));
+    return {{"round", turn.round},
+            {"ios", turn.ios},
+            {"bytes", turn.bytes},
+            {"elapsed_ns", turn.elapsed_ns},
+            {"verified_blocks", turn.verified_blocks},
+            {"interrupted", turn.interrupted},
+            {"figures", values},
+            {"totals", totals_to_json(turn)}};
+}
+
+Json path_to_json(const PathReport& path)
+{
+    Json summary = Json::object();
+    for (const Figure& figure : figures()) {
+        const auto s = summarise(figure, path.turns);
+        summary[std::string(figure.key)] =
+            s ? Json{{"median", s->median}, {"min", s->min}, {"max", s->max}} : Json(nullptr);
+    }
+    Json rounds = Json::array();
+    for (const Turn& turn : path.turns)
+        rounds.push_back(turn_to_json(turn));
+    return {{"uri", path.uri},
+            {"label", path.label},
+            {"device", path.info.device},
+            {"rdma_device", text_or_null(path.info.provider)},
+            {"blocks", path.info.blocks},
+            {"block_size", path.info.block_size},
+            {"max_transfer", path.info.max_transfer},
+            {"summary", summary},
+            {"rounds", rounds}};
+}
+
+}  // namespace
+
+nlohmann::ordered_json to_json(const Options& options, const Environment& environment,
+                               const RunReport& report)
+{
+    Json paths = Json::array();
+    for (const PathReport& path : report.paths)
+        paths.push_back(path_to_json(path));
+    Json failure = nullptr;
+    if (report.failure)
+        failure = {{"subject", report.failure->subject},
+                   {"text", report.failure->error.text},
+                   {"errno", report.failure->error.code},
+                   {"errno_name", errno_name(report.failure->error.code)},
+                   {"nvme_status", report.failure->error.nvme_status}};
+    return {{"schema", bench_schema},
+            {"environment", environment_to_json(environment)},
+            {"options", options_to_json(options, report)},
+            {"clock_ns", report.clock_ns},
+            {"check_ns", options.verify ? Json(report.check_ns) : Json(nullptr)},
+            {"system_calls_unavailable", text_or_null(report.why_no_system_calls)},
+            {"failure", failure},
+            {"interrupted", report.interrupted},
+            {"paths", paths}};
+}
+
+}  // namespace kdp::tool::bench
