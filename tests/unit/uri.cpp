@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <kdp/uri.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+namespace {
+
+using kdp::parse_uri;
+using kdp::Scheme;
+
+void expect_refused(const std::string& uri, const std::string& words)
+{
+    const auto parsed = parse_uri(uri);
+    ASSERT_FALSE(parsed) << uri;
+    EXPECT_EQ(parsed.error().code, EINVAL) << uri;
+    EXPECT_NE(parsed.error().text.find(words), std::string::npos)
+        << uri << ": " << parsed.error().text;
+}
+
+TEST(Uri, Kernel)
+{
+    const auto uri = parse_uri("kernel:/dev/kdpg0n1");
+    ASSERT_TRUE(uri);
+    EXPECT_EQ(uri.value().scheme, Scheme::kernel);
+    EXPECT_EQ(uri.value().device, "/dev/kdpg0n1");
+    EXPECT_TRUE(parse_uri("kernel:/dev/kdpg0n1?mode=ioctl"));
+}
+
+TEST(Uri, BlockWithEscapes)
+{
+    const auto uri = parse_uri("block:/tmp/a%20b%3Fc%25");
+    ASSERT_TRUE(uri);
+    EXPECT_EQ(uri.value().scheme, Scheme::block);
+    EXPECT_EQ(uri.value().device, "/tmp/a b?c%");
+}
+
+TEST(Uri, VerbsInFull)
+{
+    const auto uri =
+        parse_uri("verbs://192.0.2.1:4421/nqn.2014-08.org.nvmexpress:uuid:77000000-0000?nsid=3");
+    ASSERT_TRUE(uri);
+    EXPECT_EQ(uri.value().scheme, Scheme::verbs);
+    EXPECT_EQ(uri.value().host, "192.0.2.1");
+    EXPECT_EQ(uri.value().port, 4421);
+    EXPECT_EQ(uri.value().nqn, "nqn.2014-08.org.nvmexpress:uuid:77000000-0000");
+    EXPECT_EQ(uri.value().nsid, 3u);
+}
+
+TEST(Uri, VerbsDefaults)
+{
+    const auto uri = parse_uri("verbs://storage.example.org/nqn.x:y");
+    ASSERT_TRUE(uri);
+    EXPECT_EQ(uri.value().host, "storage.example.org");
+    EXPECT_EQ(uri.value().port, 4420);
+    EXPECT_EQ(uri.value().nsid, 1u);
+}
+
+TEST(Uri, VerbsIpv6)
+{
+    auto uri = parse_uri("verbs://[fd77::1]:4420/nqn.x");
+    ASSERT_TRUE(uri);
+    EXPECT_EQ(uri.value().host, "fd77::1");
+    EXPECT_EQ(uri.value().port, 4420);
+
+    uri = parse_uri("verbs://[fe80::1%25eth0]/nqn.x");
+    ASSERT_TRUE(uri);
+    EXPECT_EQ(uri.value().host, "fe80::1%eth0");
+}
+
+TEST(Uri, NqnKeepsSlashesAndIsDecoded)
+{
+    const auto uri = parse_uri("verbs://h/nqn.x:a/b%3Fc");
+    ASSERT_TRUE(uri);
+    EXPECT_EQ(uri.value().nqn, "nqn.x:a/b?c");
+}
+
+TEST(Uri, NsidBounds)
+{
+    EXPECT_EQ(parse_uri("verbs://h/n?nsid=4294967294").value().nsid, 4294967294u);
+    expect_refused("verbs://h/n?nsid=0", "nsid=0");
+    expect_refused("verbs://h/n?nsid=4294967295", "namespace identifier");
+    expect_refused("verbs://h/n?nsid=4294967296", "namespace identifier");
+    expect_refused("verbs://h/n?nsid=1x", "nsid=1x");
+    expect_refused("verbs://h/n?nsid=", "namespace identifier");
+    expect_refused("verbs://h/n?nsid=-1", "namespace identifier");
+}
+
+TEST(Uri, NqnBounds)
+{
+    EXPECT_TRUE(parse_uri("verbs://h/" + std::string(223, 'n')));
+    expect_refused("verbs://h/" + std::string(224, 'n'), "224 bytes");
+    expect_refused("verbs://h/", "NQN");
+    expect_refused("verbs://h", "NQN");
+}
+
+TEST(Uri, RefusesWithASentence)
+{
+    expect_refused("", "names no path");
+    expect_refused("/dev/kdp0n1", "names no path");
+    expect_refused("smb://h/n", "smb:");
+    expect_refused("Kernel:/dev/x", "Kernel:");
+    expect_refused("kernel:", "followed by a device");
+    expect_refused("block:?x=1", "followed by a device");
+    expect_refused("verbs:h/n", "//ADDRESS");
+    expect_refused("verbs:///n", "address is empty");
+    expect_refused("verbs://:4420/n", "address is empty");
+    expect_refused("verbs://fd77::1/n", "brackets");
+    expect_refused("verbs://[fd77::1/n", "closing bracket");
+    expect_refused("verbs://[fd77::1]x/n", "port is expected");
+    expect_refused("verbs://h:0/n", "1 to 65535");
+    expect_refused("verbs://h:65536/n", "1 to 65535");
+    expect_refused("verbs://h:/n", "1 to 65535");
+    expect_refused("verbs://h:44a/n", "1 to 65535");
+    expect_refused("block:/a%2", "%XX");
+    expect_refused("block:/a%zz", "no byte");
+    expect_refused("block:/a%00", "no byte");
+}
+
+TEST(Uri, RefusesUnknownParameters)
+{
+    expect_refused("block:/dev/x?direct=1", "direct");
+    expect_refused("kernel:/dev/x?nsid=1", "nsid");
+    expect_refused("kernel:/dev/x?mode=uring", "mode=uring");
+    expect_refused("verbs://h/n?nsid=1&depth=4", "depth");
+    expect_refused("verbs://h/n?NSID=1", "NSID");
+}
+
+}  // namespace
