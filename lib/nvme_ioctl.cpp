@@ -12,7 +12,7 @@
 
 #include <nvmf/command.h>
 
-#include "verbs/nvme_error.hpp"
+#include "nvme_error.hpp"
 
 namespace kdp {
 
@@ -50,7 +50,7 @@ Status NvmeIoctl::identify(std::uint8_t cns, std::uint32_t nsid, std::span<std::
     if (rc < 0)
         return error_from_errno(errno, "Identify");
     if (rc > 0)
-        return verbs::error_from_nvme(static_cast<std::uint16_t>(rc), "Identify");
+        return error_from_nvme(static_cast<std::uint16_t>(rc), "Identify");
     return ok();
 }
 
@@ -85,7 +85,7 @@ Completion NvmeIoctl::run(const Io& io, std::uint32_t block_size) noexcept
     }
     if (rc < 0)
         return {io.tag, errno, 0};
-    return {io.tag, verbs::errno_from_nvme(static_cast<std::uint16_t>(rc)), rc};
+    return {io.tag, errno_from_nvme(static_cast<std::uint16_t>(rc)), rc};
 }
 
 }  // namespace kdp

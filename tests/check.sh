@@ -120,12 +120,24 @@ stage_vm() {
 	done
 }
 
+selftests_in_vm() {
+	rm -rf "$2"
+	tests/vm/run --kernel "$1" --timeout "$vm_timeout" --out "$2" -- \
+		tests/vm/guest/run-selftests.sh
+}
+
 run_vm() {
 	local kernel=$1 out=$logs/vm-$1 status=0 kind text
-	rm -rf "$out"
 	say "selftests on $kernel"
-	tests/vm/run --kernel "$kernel" --timeout "$vm_timeout" --out "$out" -- \
-		tests/vm/guest/run-selftests.sh || status=$?
+	selftests_in_vm "$kernel" "$out" || status=$?
+	# QEMU's translator may run a stale instruction on one CPU while the kernel on
+	# another patches its own text (a jump label): the guest dies of an int3 that is no
+	# longer there. No code of ours can do that; once more, and say so.
+	if grep -q 'Oops: int3' "$out/console.log" "$out/dmesg.txt" 2>/dev/null; then
+		say "the emulator tripped over a patched instruction (Oops: int3): once more"
+		status=0
+		selftests_in_vm "$kernel" "$out" || status=$?
+	fi
 
 	while read -r kind text; do
 		case $kind in

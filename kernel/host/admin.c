@@ -167,10 +167,10 @@ static int kdp_wait_csts(struct kdp_ctrl *ctrl, u32 mask, u32 want, unsigned int
 		err = kdp_property_get(ctrl, NVMF_PROP_CSTS, false, &csts);
 		if (err)
 			return err;
-		if ((csts & mask) == want)
-			return 0;
 		if (csts & NVMF_CSTS_CFS)
 			return -EPROTO;
+		if ((csts & mask) == want)
+			return 0;
 		if (time_after(jiffies, deadline))
 			return -ETIMEDOUT;
 		msleep(KDP_POLL_MS);
@@ -200,12 +200,15 @@ int kdp_enable(struct kdp_ctrl *ctrl)
 	return 0;
 }
 
-/* Tell the controller that we go and wait a little; on a broken connection nothing. */
+/*
+ * Tell the controller that we go and wait a little. Nothing to do where there is no
+ * controller (Connect failed), or none to be told (the connection is broken).
+ */
 void kdp_shutdown(struct kdp_ctrl *ctrl)
 {
 	int err;
 
-	if (test_bit(KDP_CTRL_BROKEN, &ctrl->flags))
+	if (ctrl->cntlid == NVMF_CNTLID_DYNAMIC || test_bit(KDP_CTRL_BROKEN, &ctrl->flags))
 		return;
 	err = kdp_property_set(ctrl, NVMF_PROP_CC,
 			       NVMF_CC_NVM | NVMF_CC_ENABLE | NVMF_CC_SHN_NORMAL);

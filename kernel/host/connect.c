@@ -189,8 +189,7 @@ void kdp_ctrl_teardown(struct kdp_ctrl *ctrl)
 	kdp_ns_remove_all(ctrl);
 	kdp_ctrl_cdev_del(ctrl);
 	cancel_delayed_work_sync(&ctrl->ka_work);
-	if (ctrl->admin_q)
-		kdp_shutdown(ctrl);
+	kdp_shutdown(ctrl);
 	set_bit(KDP_CTRL_BROKEN, &ctrl->flags);
 	flush_work(&ctrl->fail_work);
 	kdp_ctrl_stop_queues(ctrl);

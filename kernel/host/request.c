@@ -329,6 +329,8 @@ static enum blk_eh_timer_return kdp_timeout(struct request *rq)
 
 	dev_warn_ratelimited(&queue->ctrl->dev, "queue %u tag %d: no answer in time\n",
 			     queue->qid, rq->tag);
+	if (kdp_ctrl_state(queue->ctrl) == KDP_STATE_CONNECTING)
+		kdp_ctrl_error(queue->ctrl, -ETIMEDOUT, "the target does not answer a command");
 	kdp_ctrl_fail(queue->ctrl, "a command timed out");
 	/* ends by kdp_ctrl_fail_work(), when the HCA is off its memory */
 	return BLK_EH_RESET_TIMER;

@@ -294,7 +294,7 @@ void VerbsPath::notice_loss()
 void VerbsPath::reap()
 {
     for (const Finished& done : queue_->reap())
-        ready_.push({done.cookie, verbs::errno_from_nvme(done.status), done.status});
+        ready_.push({done.cookie, errno_from_nvme(done.status), done.status});
     if (!queue_->broken())
         return;
     const int why = queue_->error().code;

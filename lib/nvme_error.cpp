@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <cstdio>
 
-namespace kdp::verbs {
+namespace kdp {
 
 namespace {
 
@@ -92,4 +92,4 @@ Error error_from_connect(const nvmf_response& response, const std::string& nqn,
     return error_from_nvme(response.status, "Connect to " + nqn + " at " + where);
 }
 
-}  // namespace kdp::verbs
+}  // namespace kdp

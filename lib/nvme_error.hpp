@@ -9,7 +9,7 @@
 #include <nvmf/fabrics.h>
 #include <kdp/result.hpp>
 
-namespace kdp::verbs {
+namespace kdp {
 
 /// The errno that says what an NVMe status (NVMF_SC_*) means; 0 for success, EIO for
 /// those without a better one.
@@ -23,4 +23,4 @@ namespace kdp::verbs {
 [[nodiscard]] Error error_from_connect(const nvmf_response& response, const std::string& nqn,
                                        const std::string& host_nqn, const std::string& where);
 
-}  // namespace kdp::verbs
+}  // namespace kdp
