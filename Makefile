@@ -48,6 +48,9 @@ demo: ## in a VM: a filesystem on a remote namespace, and the paths side by side
 check: ## every test, on both kernels; last line "N passed, N failed"
 	@tests/check.sh
 
+lint: tools ## clang-format and clang-tidy over the user side (minutes)
+	@scripts/lint.sh $(USER_BUILD)
+
 vm: deps ## a shell in the VM (Ctrl-D leaves, Ctrl-A X kills)
 	@tests/vm/run --shell
 

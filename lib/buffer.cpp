@@ -35,8 +35,8 @@ Result<Buffer> Buffer::allocate(std::size_t size)
         return error_from_errno(errno, "buffer of " + std::to_string(size) + " bytes");
     Buffer buffer;
     buffer.map_ = {static_cast<std::byte*>(start), mapped};
-    auto* first =
-        reinterpret_cast<std::byte*>(round_up(reinterpret_cast<std::uintptr_t>(start), alignment));
+    const auto address = reinterpret_cast<std::uintptr_t>(start);
+    std::byte* const first = buffer.map_.data() + (round_up(address, alignment) - address);
     buffer.memory_ = {first, length};
     // A refusal costs speed only. RDMA pins the pages: a child must not make them copy-on-write.
     if (alignment > page)

@@ -224,7 +224,7 @@ Status wait_for_nodes(const Controller& controller, int timeout_ms,
     }
     const auto deadline = steady_clock::now() + milliseconds(timeout_ms);
     for (const std::string& name : wanted) {
-        const std::string path = dev_directory + "/" + name;
+        const std::string path = fmt::format("{}/{}", dev_directory, name);
         while (!name.empty() && access(path.c_str(), F_OK) != 0) {
             if (steady_clock::now() >= deadline)
                 return Error{ETIMEDOUT, fmt::format("{} did not appear within {} ms: is devtmpfs "

@@ -141,7 +141,7 @@ Result<GenericNetlink> GenericNetlink::open(const char* family, int timeout_ms)
 
     const int fd = nl_socket_get_fd(socket);
     const int on = 1;
-    const timeval timeout{timeout_ms / 1000, timeout_ms % 1000 * 1000};
+    const timeval timeout{timeout_ms / 1000, suseconds_t{timeout_ms % 1000} * 1000};
     // without the extended ack the errno still says what happened
     (void)setsockopt(fd, SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof(on));
     if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout)) < 0)

@@ -115,7 +115,7 @@ Status take_verbs(PathUri& uri, std::string_view rest)
     if (!rest.starts_with("//"))
         return wrong("verbs: is followed by //ADDRESS:PORT/NQN");
     rest.remove_prefix(2);
-    if (const Status status = take_authority(uri, take_until(rest, '/')); !status)
+    if (Status status = take_authority(uri, take_until(rest, '/')); !status)
         return status;
     auto nqn = decode(rest);
     if (!nqn)

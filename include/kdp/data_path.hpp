@@ -21,38 +21,39 @@ enum class Op : std::uint8_t { read, write, flush };
 /// The memory belongs to the path from submit() until the completion came out.
 struct Io {
     Op op = Op::read;
-    std::uint64_t lba = 0;          ///< first logical block
-    std::span<std::byte> data;      ///< bytes: a multiple of the block size, at most max_transfer
-    std::uint64_t tag = 0;          ///< handed back with the completion
+    std::uint64_t lba = 0;      ///< first logical block
+    std::span<std::byte> data;  ///< bytes: a multiple of the block size, at most max_transfer
+    std::uint64_t tag = 0;      ///< handed back with the completion
 };
 
 struct Completion {
     std::uint64_t tag = 0;
-    int status = 0;                 ///< 0, or an errno value (positive)
-    int nvme_status = 0;            ///< the controller's status where the path knows it, else 0
+    int status = 0;       ///< 0, or an errno value (positive)
+    int nvme_status = 0;  ///< the controller's status where the path knows it, else 0
 };
 
 struct NamespaceInfo {
-    std::uint64_t blocks = 0;       ///< logical blocks
-    std::uint32_t block_size = 0;   ///< bytes
-    std::uint32_t max_transfer = 0; ///< bytes in one Io at most
-    std::string provider;           ///< RDMA device below, "rxe0", where known; else empty
-    std::string device;             ///< device node or address, for people
+    std::uint64_t blocks = 0;        ///< logical blocks
+    std::uint32_t block_size = 0;    ///< bytes
+    std::uint32_t max_transfer = 0;  ///< bytes in one Io at most
+    std::string provider;            ///< RDMA device below, "rxe0", where known; else empty
+    std::string device;              ///< device node or address, for people
 };
 
 /// What a path has done so far, exact counts; a path leaves at 0 what it cannot know.
 struct PathCounters {
-    std::uint64_t doorbells = 0;      ///< send queue doorbells (ibv_post_send calls, or io_uring submissions)
+    std::uint64_t doorbells =
+        0;  ///< send queue doorbells (ibv_post_send calls, or io_uring submissions)
     std::uint64_t work_requests = 0;  ///< send and receive work requests posted
     std::uint64_t completions = 0;    ///< CQEs taken
     std::uint64_t registrations = 0;  ///< memory registrations
 };
 
 struct OpenOptions {
-    unsigned depth = 1;               ///< I/Os in flight at most; submit() takes no more
+    unsigned depth = 1;  ///< I/Os in flight at most; submit() takes no more
     std::uint32_t keep_alive_ms = 15000;
-    std::string host_nqn;             ///< verbs: empty for the default
-    bool read_only = false;           ///< no write will come: block: opens the node read-only
+    std::string host_nqn;    ///< verbs: empty for the default
+    bool read_only = false;  ///< no write will come: block: opens the node read-only
 };
 
 /// Not thread safe: one thread at a time drives a path.

@@ -14,9 +14,9 @@ namespace kdp {
 /// What went wrong: an errno value, the NVMe status if the controller gave one,
 /// and a sentence for people.
 struct Error {
-    int code = 0;          ///< errno, positive
-    std::string text;      ///< what happened, to what, and what to do
-    int nvme_status = 0;   ///< NVMF_SC_* with DNR, or 0
+    int code = 0;         ///< errno, positive
+    std::string text;     ///< what happened, to what, and what to do
+    int nvme_status = 0;  ///< NVMF_SC_* with DNR, or 0
 };
 
 /// The one funnel from errno to Error: "@p what: <strerror>".
@@ -47,6 +47,9 @@ private:
 /// Success without a value.
 struct Unit {};
 using Status = Result<Unit>;
-inline Status ok() { return Unit{}; }
+inline Status ok()
+{
+    return Unit{};
+}
 
 }  // namespace kdp

@@ -87,11 +87,11 @@ public:
     template <typename Each>
     void cancel_all(Each&& each)
     {
-        for (std::uint16_t slot = 0; slot < slots_.size(); slot++) {
+        for (std::size_t slot = 0; slot < slots_.size(); slot++) {
             if (!slots_[slot].in_flight)
                 continue;
             each(slots_[slot].cookie);
-            release(slot);
+            release(static_cast<std::uint16_t>(slot));
         }
     }
 

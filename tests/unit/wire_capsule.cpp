@@ -19,7 +19,8 @@ using golden::poisoned;
 namespace {
 
 // Base 2.0, 3.3.3: the common command format and the completion queue entry.
-TEST(WireLayout, SqeFieldsLieWhereTheSpecificationPutsThem) {
+TEST(WireLayout, SqeFieldsLieWhereTheSpecificationPutsThem)
+{
     EXPECT_EQ(sizeof(nvmf_sqe), 64u);
     EXPECT_EQ(offsetof(nvmf_sqe, opcode), 0u);
     EXPECT_EQ(offsetof(nvmf_sqe, flags), 1u);
@@ -37,7 +38,8 @@ TEST(WireLayout, SqeFieldsLieWhereTheSpecificationPutsThem) {
     EXPECT_EQ(offsetof(nvmf_sqe, cdw15), 60u);
 }
 
-TEST(WireLayout, CqeFieldsLieWhereTheSpecificationPutsThem) {
+TEST(WireLayout, CqeFieldsLieWhereTheSpecificationPutsThem)
+{
     EXPECT_EQ(sizeof(nvmf_cqe), 16u);
     EXPECT_EQ(offsetof(nvmf_cqe, result), 0u);
     EXPECT_EQ(offsetof(nvmf_cqe, sqhd), 8u);
@@ -46,7 +48,8 @@ TEST(WireLayout, CqeFieldsLieWhereTheSpecificationPutsThem) {
     EXPECT_EQ(offsetof(nvmf_cqe, status), 14u);
 }
 
-TEST(WireLayout, ConstantsOfTheSpecification) {
+TEST(WireLayout, ConstantsOfTheSpecification)
+{
     EXPECT_EQ(NVMF_SQE_SIZE, 64);
     EXPECT_EQ(NVMF_CQE_SIZE, 16);
     EXPECT_EQ(NVMF_FLAGS_SGL, 0x40);        // PSDT 01b in bits 7:6
@@ -57,7 +60,8 @@ TEST(WireLayout, ConstantsOfTheSpecification) {
 }
 
 // Base 2.0, 3.3.3.2 and NVM Command Set 1.0: SCT in bits 10:8, SC in bits 7:0.
-TEST(WireLayout, StatusCodes) {
+TEST(WireLayout, StatusCodes)
+{
     EXPECT_EQ(NVMF_SC_SUCCESS, 0x000);
     EXPECT_EQ(NVMF_SC_INVALID_OPCODE, 0x001);
     EXPECT_EQ(NVMF_SC_INVALID_FIELD, 0x002);
@@ -85,42 +89,48 @@ TEST(WireLayout, StatusCodes) {
     EXPECT_EQ(NVMF_SC_MASK, 0x7ff);
 }
 
-TEST(WireSqe, InitZeroesEverythingElse) {
+TEST(WireSqe, InitZeroesEverythingElse)
+{
     auto sqe = poisoned<nvmf_sqe>();
 
     nvmf_sqe_init(&sqe, 0xc1, 0x12345678);
     EXPECT_EQ(bytes_of(sqe), hex("c1 40 00 00 78 56 34 12 00*56"));
 }
 
-TEST(WireSqe, AllOnesNamespace) {
+TEST(WireSqe, AllOnesNamespace)
+{
     auto sqe = poisoned<nvmf_sqe>();
 
     nvmf_sqe_init(&sqe, 0x00, 0xffffffff);
     EXPECT_EQ(bytes_of(sqe), hex("00 40 00 00 ff*4 00*56"));
 }
 
-TEST(WireSgl, NoData) {
+TEST(WireSgl, NoData)
+{
     auto sgl = poisoned<nvmf_sgl>();
 
     nvmf_sgl_set_none(&sgl);
     EXPECT_EQ(bytes_of(sgl), hex("00*8 00*3 00*4 40"));
 }
 
-TEST(WireSgl, InCapsuleAtOffset0) {
+TEST(WireSgl, InCapsuleAtOffset0)
+{
     auto sgl = poisoned<nvmf_sgl>();
 
     nvmf_sgl_set_inline(&sgl, 0, 4096);
     EXPECT_EQ(bytes_of(sgl), hex("00*8 00 10 00 00 00*3 01"));
 }
 
-TEST(WireSgl, InCapsuleAtAnOffset) {
+TEST(WireSgl, InCapsuleAtAnOffset)
+{
     auto sgl = poisoned<nvmf_sgl>();
 
     nvmf_sgl_set_inline(&sgl, 0x0102030405060708, 0x090a0b0c);
     EXPECT_EQ(bytes_of(sgl), hex("08 07 06 05 04 03 02 01 0c 0b 0a 09 00*3 01"));
 }
 
-TEST(WireSgl, Keyed) {
+TEST(WireSgl, Keyed)
+{
     auto sgl = poisoned<nvmf_sgl>();
 
     nvmf_sgl_set_keyed(&sgl, 0xffff888012345000, 0x010203, 0xa1b2c3d4, false);
@@ -129,14 +139,16 @@ TEST(WireSgl, Keyed) {
     EXPECT_EQ(nvmf_sgl_keyed_rkey(&sgl), 0xa1b2c3d4u);
 }
 
-TEST(WireSgl, KeyedWithInvalidation) {
+TEST(WireSgl, KeyedWithInvalidation)
+{
     auto sgl = poisoned<nvmf_sgl>();
 
     nvmf_sgl_set_keyed(&sgl, 0x1000, 65536, 0x00000001, true);
     EXPECT_EQ(bytes_of(sgl), hex("00 10 00*6 00 00 01 01 00 00 00 4f"));
 }
 
-TEST(WireSgl, KeyedLengthsAtTheEnds) {
+TEST(WireSgl, KeyedLengthsAtTheEnds)
+{
     auto sgl = poisoned<nvmf_sgl>();
 
     nvmf_sgl_set_keyed(&sgl, 0, 0, 0, false);
@@ -149,7 +161,8 @@ TEST(WireSgl, KeyedLengthsAtTheEnds) {
     EXPECT_EQ(nvmf_sgl_keyed_rkey(&sgl), 0xffffffffu);
 }
 
-TEST(WireSgl, KeyedReadsBackUnaligned) {
+TEST(WireSgl, KeyedReadsBackUnaligned)
+{
     const Bytes wire = hex("aa 00*8 34 12 ff 01 80 00 fe 40");
     nvmf_sgl sgl;
 
@@ -158,7 +171,8 @@ TEST(WireSgl, KeyedReadsBackUnaligned) {
     EXPECT_EQ(nvmf_sgl_keyed_rkey(&sgl), 0xfe008001u);
 }
 
-TEST(WireResponse, Success) {
+TEST(WireResponse, Success)
+{
     const Bytes wire = hex("88 77 66 55 44 33 22 11 34 12 00 00 cd ab 00 00");
     auto rsp = poisoned<nvmf_response>();
 
@@ -169,7 +183,8 @@ TEST(WireResponse, Success) {
     EXPECT_EQ(rsp.status, 0);
 }
 
-TEST(WireResponse, ThePhaseBitIsNoStatus) {
+TEST(WireResponse, ThePhaseBitIsNoStatus)
+{
     const Bytes wire = hex("00*12 01 00 01 00");
     nvmf_response rsp;
 
@@ -179,7 +194,8 @@ TEST(WireResponse, ThePhaseBitIsNoStatus) {
 }
 
 // LBA Out of Range, do not retry: SC 80h, SCT 0, DNR: 0x4080 << 1 = 0x8100.
-TEST(WireResponse, DoNotRetry) {
+TEST(WireResponse, DoNotRetry)
+{
     nvmf_response rsp;
 
     ASSERT_EQ(nvmf_response_parse(hex("00*14 00 81").data(), 16, &rsp), 0);
@@ -189,14 +205,16 @@ TEST(WireResponse, DoNotRetry) {
 }
 
 // Connect Invalid Host: SCT 1, SC 84h, with the phase bit set: 0x184 << 1 | 1 = 0x309.
-TEST(WireResponse, CommandSpecificStatus) {
+TEST(WireResponse, CommandSpecificStatus)
+{
     nvmf_response rsp;
 
     ASSERT_EQ(nvmf_response_parse(hex("00*14 09 03").data(), 16, &rsp), 0);
     EXPECT_EQ(rsp.status, NVMF_SC_CONNECT_INVALID_HOST);
 }
 
-TEST(WireResponse, EveryStatusBit) {
+TEST(WireResponse, EveryStatusBit)
+{
     nvmf_response rsp;
 
     ASSERT_EQ(nvmf_response_parse(hex("ff*16").data(), 16, &rsp), 0);
@@ -206,7 +224,8 @@ TEST(WireResponse, EveryStatusBit) {
     EXPECT_EQ(rsp.result, ~0ULL);
 }
 
-TEST(WireResponse, ShortCapsulesAreRefusedAndNotRead) {
+TEST(WireResponse, ShortCapsulesAreRefusedAndNotRead)
+{
     for (std::size_t len = 0; len < 16; len++) {
         const Bytes wire(len, 0xff);  // exactly so long: a sanitizer sees a longer read
         auto rsp = poisoned<nvmf_response>();
@@ -216,7 +235,8 @@ TEST(WireResponse, ShortCapsulesAreRefusedAndNotRead) {
     }
 }
 
-TEST(WireResponse, LongerCapsulesAreReadAtTheFront) {
+TEST(WireResponse, LongerCapsulesAreReadAtTheFront)
+{
     const Bytes wire = hex("01 00*7 02 00 00 00 03 00 08 00 ff*48");
     nvmf_response rsp;
 
@@ -227,7 +247,8 @@ TEST(WireResponse, LongerCapsulesAreReadAtTheFront) {
     EXPECT_EQ(rsp.status, 4);
 }
 
-TEST(WireResponse, AnyAlignment) {
+TEST(WireResponse, AnyAlignment)
+{
     const Bytes wire = hex("ee 0d f0*3 00*4 02 00 00 00 34 12 00 00");
     nvmf_response rsp;
 
@@ -236,7 +257,8 @@ TEST(WireResponse, AnyAlignment) {
     EXPECT_EQ(rsp.cid, 0x1234);
 }
 
-TEST(WireCid, SlotAndGeneration) {
+TEST(WireCid, SlotAndGeneration)
+{
     EXPECT_EQ(nvmf_cid(0, 0), 0x0000);
     EXPECT_EQ(nvmf_cid(0x123, 0x7), 0x7123);
     EXPECT_EQ(nvmf_cid(4095, 15), 0xffff);
@@ -247,17 +269,20 @@ TEST(WireCid, SlotAndGeneration) {
     EXPECT_EQ(NVMF_CID_SLOTS, 4096);
 }
 
-TEST(WireCid, AGenerationThatWrapsLeavesTheSlotAlone) {
+TEST(WireCid, AGenerationThatWrapsLeavesTheSlotAlone)
+{
     EXPECT_EQ(nvmf_cid(5, 0x10), 0x0005);
     EXPECT_EQ(nvmf_cid(5, 0xff), 0xf005);
 }
 
-TEST(WireCid, ASlotThatIsTooLargeLeavesTheGenerationAlone) {
+TEST(WireCid, ASlotThatIsTooLargeLeavesTheGenerationAlone)
+{
     EXPECT_EQ(nvmf_cid_generation(nvmf_cid(0x1000, 3)), 3);
     EXPECT_EQ(nvmf_cid_slot(nvmf_cid(0x1fff, 3)), 0xfff);
 }
 
-TEST(WireCid, AllDistinct) {
+TEST(WireCid, AllDistinct)
+{
     std::set<std::uint16_t> seen;
 
     for (unsigned slot = 0; slot < NVMF_CID_SLOTS; slot++)

@@ -15,7 +15,8 @@ namespace {
 // Bytes 0-7: opcode, flags, command identifier, namespace; 8-39: cdw2, cdw3, metadata
 // and data pointer, all zero here. What is left is cdw10 to cdw15.
 
-TEST(WireCommand, Opcodes) {
+TEST(WireCommand, Opcodes)
+{
     EXPECT_EQ(NVMF_ADM_GET_LOG_PAGE, 0x02);
     EXPECT_EQ(NVMF_ADM_IDENTIFY, 0x06);
     EXPECT_EQ(NVMF_ADM_SET_FEATURES, 0x09);
@@ -28,7 +29,8 @@ TEST(WireCommand, Opcodes) {
 }
 
 // Bits 1:0 of the opcodes above say which way their data go.
-TEST(WireCommand, DirectionBits) {
+TEST(WireCommand, DirectionBits)
+{
     EXPECT_EQ(NVMF_OPC_TO_CTRL, 0x01);
     EXPECT_EQ(NVMF_OPC_TO_HOST, 0x02);
     EXPECT_EQ(NVMF_IO_WRITE & 3, NVMF_OPC_TO_CTRL);
@@ -38,21 +40,24 @@ TEST(WireCommand, DirectionBits) {
     EXPECT_EQ(NVMF_ADM_SET_FEATURES & 3, NVMF_OPC_TO_CTRL);
 }
 
-TEST(WireCommand, IdentifyController) {
+TEST(WireCommand, IdentifyController)
+{
     auto sqe = poisoned<nvmf_sqe>();
 
     nvmf_build_identify(&sqe, NVMF_CNS_CTRL, 0);
     EXPECT_EQ(bytes_of(sqe), hex("06 40 00 00 00*4 00*32  01 00 00 00 00*20"));
 }
 
-TEST(WireCommand, IdentifyNamespace) {
+TEST(WireCommand, IdentifyNamespace)
+{
     auto sqe = poisoned<nvmf_sqe>();
 
     nvmf_build_identify(&sqe, NVMF_CNS_NS, 0x01020304);
     EXPECT_EQ(bytes_of(sqe), hex("06 40 00 00 04 03 02 01 00*32  00*24"));
 }
 
-TEST(WireCommand, IdentifyActiveNamespaces) {
+TEST(WireCommand, IdentifyActiveNamespaces)
+{
     auto sqe = poisoned<nvmf_sqe>();
 
     nvmf_build_identify(&sqe, NVMF_CNS_ACTIVE_NS, 0xfffffffd);
@@ -60,7 +65,8 @@ TEST(WireCommand, IdentifyActiveNamespaces) {
     EXPECT_EQ(NVMF_IDENTIFY_SIZE / 4, NVMF_ACTIVE_NS_PER_LIST);
 }
 
-TEST(WireCommand, SetNumberOfQueues) {
+TEST(WireCommand, SetNumberOfQueues)
+{
     auto sqe = poisoned<nvmf_sqe>();
 
     nvmf_build_set_num_queues(&sqe, 1);
@@ -74,7 +80,8 @@ TEST(WireCommand, SetNumberOfQueues) {
 }
 
 // Dword 0 of the answer: submission queues in 15:0, completion queues in 31:16, 0-based.
-TEST(WireCommand, NumberOfQueuesAllotted) {
+TEST(WireCommand, NumberOfQueuesAllotted)
+{
     EXPECT_EQ(nvmf_num_queues(0x00000000), 1u);
     EXPECT_EQ(nvmf_num_queues(0x007f007f), 128u);
     EXPECT_EQ(nvmf_num_queues(0x00030007), 4u);
@@ -83,21 +90,24 @@ TEST(WireCommand, NumberOfQueuesAllotted) {
     EXPECT_EQ(nvmf_num_queues(0xdeadbeef00010001), 2u);
 }
 
-TEST(WireCommand, KeepAlive) {
+TEST(WireCommand, KeepAlive)
+{
     auto sqe = poisoned<nvmf_sqe>();
 
     nvmf_build_keep_alive(&sqe);
     EXPECT_EQ(bytes_of(sqe), hex("18 40 00*62"));
 }
 
-TEST(WireCommand, ReadOneBlock) {
+TEST(WireCommand, ReadOneBlock)
+{
     auto sqe = poisoned<nvmf_sqe>();
 
     nvmf_build_rw(&sqe, NVMF_IO_READ, 1, 0, 1, 0);
     EXPECT_EQ(bytes_of(sqe), hex("02 40 00 00 01 00 00 00 00*32  00*8  00 00 00 00  00*12"));
 }
 
-TEST(WireCommand, ReadFarOut) {
+TEST(WireCommand, ReadFarOut)
+{
     auto sqe = poisoned<nvmf_sqe>();
 
     nvmf_build_rw(&sqe, NVMF_IO_READ, 7, 0x1122334455667788, 8, 0);
@@ -105,7 +115,8 @@ TEST(WireCommand, ReadFarOut) {
                                  "88 77 66 55 44 33 22 11  07 00 00 00  00*12"));
 }
 
-TEST(WireCommand, ReadTheMostBlocks) {
+TEST(WireCommand, ReadTheMostBlocks)
+{
     auto sqe = poisoned<nvmf_sqe>();
 
     nvmf_build_rw(&sqe, NVMF_IO_READ, 1, 0xffffffff, NVMF_RW_NLB_MAX, 0);
@@ -113,7 +124,8 @@ TEST(WireCommand, ReadTheMostBlocks) {
                                  "ff ff ff ff 00 00 00 00  ff ff 00 00  00*12"));
 }
 
-TEST(WireCommand, WriteWithForceUnitAccess) {
+TEST(WireCommand, WriteWithForceUnitAccess)
+{
     auto sqe = poisoned<nvmf_sqe>();
 
     nvmf_build_rw(&sqe, NVMF_IO_WRITE, 2, 0x100000000, 16, NVMF_RW_FUA);
@@ -121,14 +133,16 @@ TEST(WireCommand, WriteWithForceUnitAccess) {
                                  "00 00 00 00 01 00 00 00  0f 00 00 40  00*12"));
 }
 
-TEST(WireCommand, LimitedRetryIsTheTopBit) {
+TEST(WireCommand, LimitedRetryIsTheTopBit)
+{
     auto sqe = poisoned<nvmf_sqe>();
 
     nvmf_build_rw(&sqe, NVMF_IO_READ, 1, 0, NVMF_RW_NLB_MAX, NVMF_RW_LIMITED_RETRY | NVMF_RW_FUA);
     EXPECT_EQ(bytes_of(sqe), hex("02 40 00 00 01 00 00 00 00*32  00*8  ff ff 00 c0  00*12"));
 }
 
-TEST(WireCommand, Flush) {
+TEST(WireCommand, Flush)
+{
     auto sqe = poisoned<nvmf_sqe>();
 
     nvmf_build_flush(&sqe, 1);

@@ -22,7 +22,8 @@ const std::uint8_t host_id[16] = {0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77
 // are the SGL; then byte 40.
 
 // Connect: RECFMT 40-41, QID 42-43, SQSIZE 44-45 (0-based), CATTR 46, KATO 48-51.
-TEST(WireFabrics, ConnectAdminQueue) {
+TEST(WireFabrics, ConnectAdminQueue)
+{
     auto sqe = poisoned<nvmf_sqe>();
 
     nvmf_build_connect(&sqe, 0, 32, 15000);
@@ -30,7 +31,8 @@ TEST(WireFabrics, ConnectAdminQueue) {
                                  "00 00  00 00  1f 00  00 00  98 3a 00 00  00*12"));
 }
 
-TEST(WireFabrics, ConnectIoQueue) {
+TEST(WireFabrics, ConnectIoQueue)
+{
     auto sqe = poisoned<nvmf_sqe>();
 
     nvmf_build_connect(&sqe, 0x0102, 128, 0);
@@ -38,7 +40,8 @@ TEST(WireFabrics, ConnectIoQueue) {
                                  "00 00  02 01  7f 00  00 00  00 00 00 00  00*12"));
 }
 
-TEST(WireFabrics, ConnectTheLargestQueue) {
+TEST(WireFabrics, ConnectTheLargestQueue)
+{
     auto sqe = poisoned<nvmf_sqe>();
 
     nvmf_build_connect(&sqe, 0xffff, 65536, 0xffffffff);
@@ -47,7 +50,8 @@ TEST(WireFabrics, ConnectTheLargestQueue) {
 }
 
 // Property Get: ATTRIB 40 (bits 2:0: 0 for 4 bytes, 1 for 8), OFST 44-47.
-TEST(WireFabrics, PropertyGet) {
+TEST(WireFabrics, PropertyGet)
+{
     auto sqe = poisoned<nvmf_sqe>();
 
     nvmf_build_property_get(&sqe, NVMF_PROP_CAP, true);
@@ -59,7 +63,8 @@ TEST(WireFabrics, PropertyGet) {
 }
 
 // Property Set: ATTRIB 40, OFST 44-47, VALUE 48-55.
-TEST(WireFabrics, PropertySet) {
+TEST(WireFabrics, PropertySet)
+{
     auto sqe = poisoned<nvmf_sqe>();
 
     nvmf_build_property_set(&sqe, NVMF_PROP_CC, NVMF_CC_NVM | NVMF_CC_ENABLE);
@@ -72,7 +77,8 @@ TEST(WireFabrics, PropertySet) {
     EXPECT_EQ(bytes_of(sqe), hex("7f 40 00 00 00 00*3 00*32  00*4  14 00 00 00  ff*4 00*4  00*8"));
 }
 
-TEST(WireFabrics, Constants) {
+TEST(WireFabrics, Constants)
+{
     EXPECT_EQ(NVMF_OPC_FABRICS, 0x7f);
     EXPECT_EQ(NVMF_FCTYPE_PROPERTY_SET, 0x00);
     EXPECT_EQ(NVMF_FCTYPE_CONNECT, 0x01);
@@ -89,7 +95,8 @@ TEST(WireFabrics, Constants) {
 }
 
 // CAP: MQES 15:0 (0-based), TO 31:24 (500 ms), MPSMIN 51:48.
-TEST(WireFabrics, Capabilities) {
+TEST(WireFabrics, Capabilities)
+{
     // as stock nvmet of Linux 6.12 says it: CSS NVM, TO 15, CQR, MQES 127
     EXPECT_EQ(nvmf_cap_queue_entries(0x00000020'0f01007f), 128u);
     EXPECT_EQ(nvmf_cap_timeout_ms(0x00000020'0f01007f), 7500u);
@@ -108,7 +115,8 @@ TEST(WireFabrics, Capabilities) {
 
 // Connect data: HOSTID 0-15, CNTLID 16-17, 238 reserved, SUBNQN 256-511, HOSTNQN 512-767,
 // 256 reserved.
-TEST(WireConnectData, Layout) {
+TEST(WireConnectData, Layout)
+{
     EXPECT_EQ(sizeof(nvmf_connect_data), 1024u);
     EXPECT_EQ(offsetof(nvmf_connect_data, hostid), 0u);
     EXPECT_EQ(offsetof(nvmf_connect_data, cntlid), 16u);
@@ -116,7 +124,8 @@ TEST(WireConnectData, Layout) {
     EXPECT_EQ(offsetof(nvmf_connect_data, hostnqn), 512u);
 }
 
-TEST(WireConnectData, Filled) {
+TEST(WireConnectData, Filled)
+{
     auto d = poisoned<nvmf_connect_data>();
 
     ASSERT_EQ(nvmf_connect_data_fill(&d, host_id, NVMF_CNTLID_DYNAMIC, "nqn.x", "host"), 0);
@@ -126,7 +135,8 @@ TEST(WireConnectData, Filled) {
                                "00*256"));
 }
 
-TEST(WireConnectData, ControllerIdOfAnIoQueue) {
+TEST(WireConnectData, ControllerIdOfAnIoQueue)
+{
     auto d = poisoned<nvmf_connect_data>();
 
     ASSERT_EQ(nvmf_connect_data_fill(&d, host_id, 0x0102, "a", "b"), 0);
@@ -134,7 +144,8 @@ TEST(WireConnectData, ControllerIdOfAnIoQueue) {
                                "61 00*255  62 00*255  00*256"));
 }
 
-TEST(WireConnectData, TheLongestNamesFitAndEndInNul) {
+TEST(WireConnectData, TheLongestNamesFitAndEndInNul)
+{
     const std::string sub(223, 's'), host(223, 'h');
     auto d = poisoned<nvmf_connect_data>();
 
@@ -143,7 +154,8 @@ TEST(WireConnectData, TheLongestNamesFitAndEndInNul) {
                                "73*223 00*33  68*223 00*33  00*256"));
 }
 
-TEST(WireConnectData, NamesTooLongAreRefused) {
+TEST(WireConnectData, NamesTooLongAreRefused)
+{
     const std::string longest(223, 'x'), longer(224, 'x'), absurd(70000, 'x');
     nvmf_connect_data d;
 
@@ -155,7 +167,8 @@ TEST(WireConnectData, NamesTooLongAreRefused) {
               -ENAMETOOLONG);
 }
 
-TEST(WireConnectData, EmptyNamesAreRefused) {
+TEST(WireConnectData, EmptyNamesAreRefused)
+{
     nvmf_connect_data d;
 
     EXPECT_EQ(nvmf_connect_data_fill(&d, host_id, 1, "", "h"), -EINVAL);
@@ -165,12 +178,14 @@ TEST(WireConnectData, EmptyNamesAreRefused) {
 
 // Connect: success has the controller identifier in bytes 0-1; Invalid Parameters has
 // the offset in bytes 0-1 and bit 0 of byte 2 for "in the data".
-TEST(WireConnectResult, ControllerId) {
+TEST(WireConnectResult, ControllerId)
+{
     EXPECT_EQ(nvmf_connect_cntlid(0xffffffffffff0001), 1);
     EXPECT_EQ(nvmf_connect_cntlid(0x1234), 0x1234);
 }
 
-TEST(WireConnectResult, InvalidParameters) {
+TEST(WireConnectResult, InvalidParameters)
+{
     EXPECT_EQ(nvmf_connect_bad_offset(0x00010100), NVMF_CONNECT_BAD_SUBSYSNQN);
     EXPECT_TRUE(nvmf_connect_bad_is_data(0x00010100));
     EXPECT_EQ(nvmf_connect_bad_offset(0x00010200), NVMF_CONNECT_BAD_HOSTNQN);

@@ -20,7 +20,8 @@ namespace golden {
 struct Bytes : std::vector<std::uint8_t> {
     using vector::vector;
 
-    friend void PrintTo(const Bytes& bytes, std::ostream* out) {
+    friend void PrintTo(const Bytes& bytes, std::ostream* out)
+    {
         static const char digits[] = "0123456789abcdef";
 
         for (std::size_t i = 0; i < bytes.size(); i++)
@@ -29,7 +30,8 @@ struct Bytes : std::vector<std::uint8_t> {
 };
 
 /// "7f 40 00*2 05": hex bytes; *N repeats the byte before it N times in all.
-inline Bytes hex(std::string_view text) {
+inline Bytes hex(std::string_view text)
+{
     Bytes out;
     std::size_t i = 0;
 
@@ -56,7 +58,8 @@ inline Bytes hex(std::string_view text) {
 }
 
 template <typename T>
-Bytes bytes_of(const T& object) {
+Bytes bytes_of(const T& object)
+{
     Bytes out(sizeof(T));
     std::memcpy(out.data(), &object, sizeof(T));
     return out;
@@ -64,7 +67,8 @@ Bytes bytes_of(const T& object) {
 
 /// An object full of 0xa5, so that a byte which a builder forgot shows.
 template <typename T>
-T poisoned() {
+T poisoned()
+{
     T object;
     std::memset(static_cast<void*>(&object), 0xa5, sizeof(object));
     return object;
@@ -76,7 +80,8 @@ public:
     explicit Page(std::size_t size) : d_(size) {}
 
     /// Little endian, @p n bytes at byte @p off.
-    Page& put(std::size_t off, std::uint64_t value, std::size_t n) {
+    Page& put(std::size_t off, std::uint64_t value, std::size_t n)
+    {
         for (std::size_t i = 0; i < n; i++)
             d_.at(off + i) = static_cast<std::uint8_t>(value >> (8 * i));
         return *this;
@@ -86,7 +91,8 @@ public:
     Page& put32(std::size_t off, std::uint64_t v) { return put(off, v, 4); }
     Page& put64(std::size_t off, std::uint64_t v) { return put(off, v, 8); }
 
-    Page& text(std::size_t off, std::string_view s, std::size_t width) {
+    Page& text(std::size_t off, std::string_view s, std::size_t width)
+    {
         for (std::size_t i = 0; i < width; i++)
             d_.at(off + i) = i < s.size() ? static_cast<std::uint8_t>(s[i]) : ' ';
         return *this;

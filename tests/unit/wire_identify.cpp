@@ -16,7 +16,8 @@ namespace {
 constexpr std::uint64_t page_min = 4096;
 
 /// Identify Controller as a plain NVMe-oF/RDMA target fills it.
-Page controller() {
+Page controller()
+{
     Page page(4096);
 
     page.text(4, "0123456789", 20)  // SN
@@ -39,7 +40,8 @@ Page controller() {
 }
 
 /// 2^20 blocks of 512 bytes.
-Page name_space() {
+Page name_space()
+{
     Page page(4096);
 
     page.put64(0, 1u << 20)     // NSZE
@@ -48,17 +50,20 @@ Page name_space() {
     return page;
 }
 
-int parse(const Page& page, nvmf_ctrl_info& info, std::uint64_t min = page_min) {
+int parse(const Page& page, nvmf_ctrl_info& info, std::uint64_t min = page_min)
+{
     info = golden::poisoned<nvmf_ctrl_info>();
     return nvmf_ctrl_info_parse(page.data(), min, &info);
 }
 
-int parse(const Page& page, nvmf_ns_info& info) {
+int parse(const Page& page, nvmf_ns_info& info)
+{
     info = golden::poisoned<nvmf_ns_info>();
     return nvmf_ns_info_parse(page.data(), &info);
 }
 
-TEST(WireIdentifyCtrl, APlainTarget) {
+TEST(WireIdentifyCtrl, APlainTarget)
+{
     nvmf_ctrl_info info;
 
     ASSERT_EQ(parse(controller(), info), 0);
@@ -84,7 +89,8 @@ struct Mdts {
     std::uint32_t bytes;
 };
 
-TEST(WireIdentifyCtrl, MaximumTransfer) {
+TEST(WireIdentifyCtrl, MaximumTransfer)
+{
     const Mdts cases[] = {
         {0, 4096, 0},  // no limit
         {1, 4096, 8192},
@@ -117,7 +123,8 @@ struct Capsule {
     std::uint32_t in_capsule;
 };
 
-TEST(WireIdentifyCtrl, CapsuleSize) {
+TEST(WireIdentifyCtrl, CapsuleSize)
+{
     const Capsule cases[] = {
         {0, -EPROTO, 0},
         {1, -EPROTO, 0},
@@ -143,7 +150,8 @@ TEST(WireIdentifyCtrl, CapsuleSize) {
     }
 }
 
-TEST(WireIdentifyCtrl, InCapsuleDataNeedsOffsetSglsRightBehindTheSqe) {
+TEST(WireIdentifyCtrl, InCapsuleDataNeedsOffsetSglsRightBehindTheSqe)
+{
     nvmf_ctrl_info info;
 
     ASSERT_EQ(parse(controller().put32(536, 0x00000005), info), 0);
@@ -156,7 +164,8 @@ TEST(WireIdentifyCtrl, InCapsuleDataNeedsOffsetSglsRightBehindTheSqe) {
     EXPECT_EQ(nvmf_inline_max(&info), 0u);
 }
 
-TEST(WireIdentifyCtrl, KeyedSglsAreRequired) {
+TEST(WireIdentifyCtrl, KeyedSglsAreRequired)
+{
     nvmf_ctrl_info info;
 
     EXPECT_EQ(parse(controller().put32(536, 0), info), -EOPNOTSUPP);
@@ -171,7 +180,8 @@ struct EntrySizes {
     int result;
 };
 
-TEST(WireIdentifyCtrl, QueueEntrySizes) {
+TEST(WireIdentifyCtrl, QueueEntrySizes)
+{
     const EntrySizes cases[] = {
         {0x66, 0x44, 0},       {0x76, 0x44, 0},       {0x66, 0x54, 0},       {0xf0, 0xf0, 0},
         {0x00, 0x44, -EPROTO}, {0x66, 0x00, -EPROTO}, {0x77, 0x44, -EPROTO},  // needs 128
@@ -188,7 +198,8 @@ TEST(WireIdentifyCtrl, QueueEntrySizes) {
     }
 }
 
-TEST(WireIdentifyCtrl, StringsThatFillTheirFields) {
+TEST(WireIdentifyCtrl, StringsThatFillTheirFields)
+{
     nvmf_ctrl_info info;
     Page page = controller();
 
@@ -201,7 +212,8 @@ TEST(WireIdentifyCtrl, StringsThatFillTheirFields) {
     EXPECT_STREQ(info.firmware, "FIRMWARE");
 }
 
-TEST(WireIdentifyCtrl, StringsOfNothing) {
+TEST(WireIdentifyCtrl, StringsOfNothing)
+{
     nvmf_ctrl_info info;
     Page page = controller();
 
@@ -212,7 +224,8 @@ TEST(WireIdentifyCtrl, StringsOfNothing) {
     EXPECT_STREQ(info.firmware, "");
 }
 
-TEST(WireIdentifyCtrl, StringsComeOutPrintable) {
+TEST(WireIdentifyCtrl, StringsComeOutPrintable)
+{
     nvmf_ctrl_info info;
     Page page = controller();
 
@@ -225,7 +238,8 @@ TEST(WireIdentifyCtrl, StringsComeOutPrintable) {
     EXPECT_STREQ(info.firmware, "????????");
 }
 
-TEST(WireIdentifyCtrl, OtherVolatileWriteCacheBitsAreNotPresence) {
+TEST(WireIdentifyCtrl, OtherVolatileWriteCacheBitsAreNotPresence)
+{
     nvmf_ctrl_info info;
 
     ASSERT_EQ(parse(controller().put8(525, 0x06), info), 0);
@@ -234,7 +248,8 @@ TEST(WireIdentifyCtrl, OtherVolatileWriteCacheBitsAreNotPresence) {
     EXPECT_TRUE(info.vwc);
 }
 
-TEST(WireIdentifyCtrl, AllZeroesAndAllOnesAreRefused) {
+TEST(WireIdentifyCtrl, AllZeroesAndAllOnesAreRefused)
+{
     nvmf_ctrl_info info;
     Page ones(4096);
 
@@ -244,7 +259,8 @@ TEST(WireIdentifyCtrl, AllZeroesAndAllOnesAreRefused) {
     EXPECT_EQ(parse(ones, info), -EPROTO);
 }
 
-TEST(WireIdentifyNs, APlainNamespace) {
+TEST(WireIdentifyNs, APlainNamespace)
+{
     nvmf_ns_info info;
     Page page = name_space();
 
@@ -266,7 +282,8 @@ struct Lbads {
     int result;
 };
 
-TEST(WireIdentifyNs, BlockSizes) {
+TEST(WireIdentifyNs, BlockSizes)
+{
     const Lbads cases[] = {{0, -EPROTO}, {1, -EPROTO},  {8, -EPROTO},  {9, 0},        {12, 0},
                            {16, 0},      {17, -EPROTO}, {31, -EPROTO}, {255, -EPROTO}};
 
@@ -280,7 +297,8 @@ TEST(WireIdentifyNs, BlockSizes) {
     }
 }
 
-TEST(WireIdentifyNs, RelativePerformanceIsNoBlockSize) {
+TEST(WireIdentifyNs, RelativePerformanceIsNoBlockSize)
+{
     nvmf_ns_info info;
 
     ASSERT_EQ(parse(name_space().put32(128, 0x030c0000), info), 0);
@@ -294,7 +312,8 @@ struct Size {
 };
 
 // A disk's size in bytes is a signed 64-bit number (loff_t): 2^63 does not fit.
-TEST(WireIdentifyNs, Capacities) {
+TEST(WireIdentifyNs, Capacities)
+{
     const Size cases[] = {
         {0, 9, -ENODEV},
         {1, 9, 0},
@@ -319,7 +338,8 @@ TEST(WireIdentifyNs, Capacities) {
     }
 }
 
-TEST(WireIdentifyNs, TheFormatInUseIsReadNotTheFirst) {
+TEST(WireIdentifyNs, TheFormatInUseIsReadNotTheFirst)
+{
     nvmf_ns_info info;
     Page page = name_space();
 
@@ -328,7 +348,8 @@ TEST(WireIdentifyNs, TheFormatInUseIsReadNotTheFirst) {
     EXPECT_EQ(info.lba_shift, 12);
 }
 
-TEST(WireIdentifyNs, TheLastFormat) {
+TEST(WireIdentifyNs, TheLastFormat)
+{
     nvmf_ns_info info;
     Page page = name_space();
 
@@ -338,7 +359,8 @@ TEST(WireIdentifyNs, TheLastFormat) {
 }
 
 // More than 16 formats: FLBAS bits 6:5 are the index's bits 5:4.
-TEST(WireIdentifyNs, FormatIndicesOfSixBits) {
+TEST(WireIdentifyNs, FormatIndicesOfSixBits)
+{
     nvmf_ns_info info;
     Page page = name_space();
 
@@ -352,7 +374,8 @@ TEST(WireIdentifyNs, FormatIndicesOfSixBits) {
 }
 
 // "If the NLBAF field is less than or equal to 16, the host should ignore these bits."
-TEST(WireIdentifyNs, TheUpperIndexBitsOfAShortListAreIgnored) {
+TEST(WireIdentifyNs, TheUpperIndexBitsOfAShortListAreIgnored)
+{
     nvmf_ns_info info;
     Page page = name_space();
 
@@ -361,7 +384,8 @@ TEST(WireIdentifyNs, TheUpperIndexBitsOfAShortListAreIgnored) {
     EXPECT_EQ(info.lba_shift, 12);
 }
 
-TEST(WireIdentifyNs, AFormatThatDoesNotExist) {
+TEST(WireIdentifyNs, AFormatThatDoesNotExist)
+{
     nvmf_ns_info info;
 
     EXPECT_EQ(parse(name_space().put8(26, 1), info), -EPROTO);
@@ -371,7 +395,8 @@ TEST(WireIdentifyNs, AFormatThatDoesNotExist) {
     EXPECT_EQ(parse(name_space().put8(25, 255).put8(26, 0x6f), info), -EPROTO);  // LBADS 0 there
 }
 
-TEST(WireIdentifyNs, MetadataIsRefused) {
+TEST(WireIdentifyNs, MetadataIsRefused)
+{
     nvmf_ns_info info;
 
     EXPECT_EQ(parse(name_space().put32(128, 9u << 16 | 8), info), -EOPNOTSUPP);
@@ -380,7 +405,8 @@ TEST(WireIdentifyNs, MetadataIsRefused) {
     EXPECT_EQ(parse(name_space().put8(26, 0x10), info), 0);  // extended, but of 0 bytes
 }
 
-TEST(WireIdentifyNs, ProtectionInformationIsRefused) {
+TEST(WireIdentifyNs, ProtectionInformationIsRefused)
+{
     nvmf_ns_info info;
 
     for (unsigned type = 1; type <= 7; type++)
@@ -388,7 +414,8 @@ TEST(WireIdentifyNs, ProtectionInformationIsRefused) {
     EXPECT_EQ(parse(name_space().put8(29, 0x08), info), 0);  // its place, no type
 }
 
-TEST(WireIdentifyNs, WriteProtected) {
+TEST(WireIdentifyNs, WriteProtected)
+{
     nvmf_ns_info info;
 
     ASSERT_EQ(parse(name_space().put8(99, 1), info), 0);
@@ -397,7 +424,8 @@ TEST(WireIdentifyNs, WriteProtected) {
     EXPECT_FALSE(info.read_only);
 }
 
-TEST(WireIdentifyNs, AllZeroesAndAllOnesAreRefused) {
+TEST(WireIdentifyNs, AllZeroesAndAllOnesAreRefused)
+{
     nvmf_ns_info info;
     Page ones(4096);
 

@@ -17,21 +17,24 @@ using golden::poisoned;
 namespace {
 
 // RECFMT 0-1, QID 2-3, HRQSIZE 4-5, HSQSIZE 6-7 (0-based), CNTLID 8-9, 22 reserved.
-TEST(WireCm, RequestForTheAdminQueue) {
+TEST(WireCm, RequestForTheAdminQueue)
+{
     auto req = poisoned<nvmf_rdma_cm_req>();
 
     nvmf_rdma_req_fill(&req, 0, 32, 0xffff);
     EXPECT_EQ(bytes_of(req), hex("00 00  00 00  20 00  1f 00  00 00  00*22"));
 }
 
-TEST(WireCm, RequestForAnIoQueue) {
+TEST(WireCm, RequestForAnIoQueue)
+{
     auto req = poisoned<nvmf_rdma_cm_req>();
 
     nvmf_rdma_req_fill(&req, 0x0203, 0x0100, 0x0405);
     EXPECT_EQ(bytes_of(req), hex("00 00  03 02  00 01  ff 00  05 04  00*22"));
 }
 
-TEST(WireCm, RequestForTheLargestQueue) {
+TEST(WireCm, RequestForTheLargestQueue)
+{
     auto req = poisoned<nvmf_rdma_cm_req>();
 
     nvmf_rdma_req_fill(&req, 0xffff, 0xffff, 0xfffe);
@@ -39,23 +42,27 @@ TEST(WireCm, RequestForTheLargestQueue) {
 }
 
 // RECFMT 0-1, CRQSIZE 2-3, 28 reserved.
-TEST(WireCm, Reply) {
+TEST(WireCm, Reply)
+{
     EXPECT_EQ(nvmf_rdma_rep_parse(hex("00 00 80 00 00*28").data(), 32), 128);
     EXPECT_EQ(nvmf_rdma_rep_parse(hex("00 00 01 00 00*28").data(), 32), 1);
     EXPECT_EQ(nvmf_rdma_rep_parse(hex("00 00 ff ff 00*28").data(), 32), 65535);
 }
 
-TEST(WireCm, ReplyMayBePadded) {
+TEST(WireCm, ReplyMayBePadded)
+{
     const Bytes wire = hex("00 00 20 00 00*28 ff*164");  // the CM hands 196 bytes up
 
     EXPECT_EQ(nvmf_rdma_rep_parse(wire.data(), wire.size()), 32);
 }
 
-TEST(WireCm, ReservedBytesOfAReplyAreIgnored) {
+TEST(WireCm, ReservedBytesOfAReplyAreIgnored)
+{
     EXPECT_EQ(nvmf_rdma_rep_parse(hex("00 00 20 00 ff*28").data(), 32), 32);
 }
 
-TEST(WireCm, BadReplies) {
+TEST(WireCm, BadReplies)
+{
     EXPECT_EQ(nvmf_rdma_rep_parse(nullptr, 0), -EPROTO);
     EXPECT_EQ(nvmf_rdma_rep_parse(nullptr, 32), -EPROTO);
     EXPECT_EQ(nvmf_rdma_rep_parse(hex("01 00 20 00 00*28").data(), 32), -EPROTO);
@@ -71,7 +78,8 @@ TEST(WireCm, BadReplies) {
 }
 
 // RECFMT 0-1, STS 2-3.
-TEST(WireCm, Reject) {
+TEST(WireCm, Reject)
+{
     EXPECT_EQ(nvmf_rdma_rej_parse(hex("00 00 06 00").data(), 4), NVMF_RDMA_REJ_NO_RESOURCES);
     EXPECT_EQ(nvmf_rdma_rej_parse(hex("00 00 09 00 00*144").data(), 148),
               NVMF_RDMA_REJ_INVALID_CNTLID);
@@ -82,7 +90,8 @@ TEST(WireCm, Reject) {
         EXPECT_EQ(nvmf_rdma_rej_parse(hex("00 00 06").data(), len), 0) << len;
 }
 
-TEST(WireCm, RejectStatusValues) {
+TEST(WireCm, RejectStatusValues)
+{
     EXPECT_EQ(NVMF_RDMA_REJ_INVALID_LEN, 1);
     EXPECT_EQ(NVMF_RDMA_REJ_INVALID_RECFMT, 2);
     EXPECT_EQ(NVMF_RDMA_REJ_INVALID_QID, 3);
@@ -95,7 +104,8 @@ TEST(WireCm, RejectStatusValues) {
     EXPECT_EQ(NVMF_RDMA_PORT, 4420);
 }
 
-TEST(WireCm, EveryRejectHasItsOwnText) {
+TEST(WireCm, EveryRejectHasItsOwnText)
+{
     const std::string none = nvmf_rdma_rej_text(0);
     std::string last = none;
 

@@ -7,8 +7,8 @@
  * A controller belongs to the network namespace of the process that connected
  * it; other namespaces, except the initial one, neither see nor disconnect it.
  *
- * Unknown attributes, unknown flags and attributes of a wrong type or length are
- * refused with EINVAL. An error comes as NLMSG_ERROR with a negative errno; its
+ * Unknown attributes and attributes of a wrong type are refused with EINVAL, those of
+ * a wrong length or out of their range with EINVAL or ERANGE. An error comes as NLMSG_ERROR with a negative errno; its
  * extended ack (NLMSGERR_ATTR_MSG, switch NETLINK_EXT_ACK on) says in words what
  * happened.
  *
