@@ -3,12 +3,18 @@
  * From a request's pages to the command's data pointer: in the capsule, or through
  * the slot's MR. Nothing is copied: the wire is given the caller's own pages.
  */
+#include <linux/moduleparam.h>
 #include <linux/scatterlist.h>
 
 #include "host.h"
 #include "trace.h"
 
 #include "compat_blk.h"
+
+static bool remote_invalidation = true;
+module_param(remote_invalidation, bool, 0644);
+MODULE_PARM_DESC(remote_invalidation,
+		 "Ask targets to invalidate a key along with the response (Y); N: the host does it");
 
 static void kdp_trace_pages(struct kdp_req *req, struct request *rq, u32 rkey)
 {
@@ -61,7 +67,8 @@ static int kdp_map_mr(struct kdp_req *req, struct request *rq, struct nvmf_sqe *
 	if (err)
 		return err;
 	req->how = KDP_MAP_MR;
-	nvmf_sgl_set_keyed(&sqe->dptr, mr->iova, mr->length, mr->rkey, true);
+	nvmf_sgl_set_keyed(&sqe->dptr, mr->iova, mr->length, mr->rkey,
+			    READ_ONCE(remote_invalidation));
 	return 0;
 }
 

@@ -14,8 +14,9 @@ rxe_ready() {
 	[[ $(cat /sys/class/infiniband/rxe0/ports/1/state 2>/dev/null) == *ACTIVE* ]] || return 1
 	# shellcheck disable=SC2086 # four numbers
 	v4=$(printf '0000:0000:0000:0000:0000:ffff:%02x%02x:%02x%02x' ${KDP_ADDR//./ })
-	v6=$(cat $gids/* 2>/dev/null | grep -c '^fd77:')
-	grep -qsx "$v4" $gids/* && ((v6 > 0))
+	# the table has a thousand places; the first few are taken
+	v6=$(cat $gids/[0-9] 2>/dev/null | grep -c '^fd77:')
+	grep -qsx "$v4" $gids/[0-9] && ((v6 > 0))
 }
 
 # rxe_up: device rxe0 on KDP_NETDEV, IPv4 KDP_ADDR/24 and IPv6 KDP_ADDR6/64, MTU KDP_MTU.

@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What one path writes, each other path reads: our block device, our char device by
+# nvme-cli, libkdp's kernel:, block: and verbs: paths, the in-tree driver, and the
+# target's own backend.
+# timeout: 150
+
+. "$(dirname "$0")/common.sh"
+
+nqn=nqn.io.kdp:cross-path
+size=32768
+names=(disk nvme-cli kernel block verbs stock backend)
+
+# Writes go to a place of their own each, in units of $size.
+path_write() {
+	local place=$1 name=$2 file=$3
+	case $name in
+	disk) dd if="$file" of="$disk" bs="$size" seek="$place" oflag=direct status=none ;;
+	stock) dd if="$file" of="$stock" bs="$size" seek="$place" oflag=direct status=none ;;
+	backend) dd if="$file" of="$backend" bs="$size" seek="$place" oflag=direct status=none ;;
+	nvme-cli) nvme write "$char" -s $((place * size / 512)) -c $((size / 512 - 1)) -z "$size" -d "$file" ;;
+	kernel) "$programs/path_io" "kernel:$char" write $((place * size)) "$size" "$file" ;;
+	block) "$programs/path_io" "block:$disk" write $((place * size)) "$size" "$file" ;;
+	verbs) "$programs/path_io" "verbs://$KDP_ADDR:4420/$nqn?nsid=1" write $((place * size)) "$size" "$file" ;;
+	esac
+}
+
+# All places at once.
+path_read_all() {
+	local name=$1 file=$2 all=$((size * ${#names[@]}))
+	rm -f "$file"
+	case $name in
+	disk) dd if="$disk" of="$file" bs="$all" count=1 iflag=direct status=none ;;
+	stock) dd if="$stock" of="$file" bs="$all" count=1 iflag=direct status=none ;;
+	backend) dd if="$backend" of="$file" bs="$all" count=1 iflag=direct status=none ;;
+	nvme-cli) nvme read "$char" -s 0 -c $((all / 512 - 1)) -z "$all" -d "$file" ;;
+	kernel) "$programs/path_io" "kernel:$char" read 0 "$all" "$file" ;;
+	block) "$programs/path_io" "block:$disk" read 0 "$all" "$file" ;;
+	verbs) "$programs/path_io" "verbs://$KDP_ADDR:4420/$nqn?nsid=1" read 0 "$all" "$file" ;;
+	esac
+}
+
+same_place() {
+	cmp -i $(($1 * size)):0 -n "$size" "$tmp/back" "$tmp/data.$1"
+}
+
+# Through the page cache both ways: written buffered and synced, read buffered anew.
+buffered_agrees() {
+	random_file "$tmp/buffered" 1000448
+	dd if="$tmp/buffered" of="$disk" bs=4000 seek=500 conv=fsync,notrunc status=none &&
+		blockdev --flushbufs "$stock" &&
+		dd if="$stock" bs=512 skip=$((2000000 / 512)) count=2000 status=none |
+		tail -c +$((2000000 % 512 + 1)) | head -c 1000448 | cmp - "$tmp/buffered"
+}
+
+world_begin
+[[ -x $programs/path_io ]] || {
+	ktap_not_ok "path_io is built" "build the library, then: make -C tests/selftests"
+	world_end
+}
+ktap_check "target is up" target_up "$nqn" 16
+connected "$KDP_ADDR" "$nqn"
+stock=$(nvme_connect_stock "$nqn") || ktap_not_ok "the in-tree driver connects" "$stock"
+backend=$(cat "$nvmet/subsystems/$nqn/namespaces/1/device_path")
+
+for place in "${!names[@]}"; do
+	random_file "$tmp/data.$place" "$size"
+	ktap_check "${names[place]} writes" path_write "$place" "${names[place]}" "$tmp/data.$place"
+done
+for reader in "${names[@]}"; do
+	ktap_check "$reader reads" path_read_all "$reader" "$tmp/back" || continue
+	for place in "${!names[@]}"; do
+		ktap_check "$reader has what ${names[place]} wrote" same_place "$place"
+	done
+done
+ktap_check "the in-tree driver reads what our page cache wrote" buffered_agrees
+world_end

@@ -1,0 +1,492 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The generic netlink family kdp_host (uapi/kdp/kdp_netlink.h), with messages that no
+ * decent program sends: raw bytes, no library in between.
+ *
+ *   netlink_abi [INSTANCE]
+ *
+ * INSTANCE is a connected controller; its number for those points that need one.
+ * Needs root. Connects to nothing.
+ */
+#include <arpa/inet.h>
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <kdp/kdp_netlink.h>
+
+#include "points.h"
+
+#define NOBODY		65534
+#define PATIENCE_MS	60000
+
+static int sock = -1;
+static uint16_t family;
+static uint32_t seq;
+
+/* --- messages --------------------------------------------------------------------- */
+
+struct message {
+	struct nlmsghdr		nl;
+	struct genlmsghdr	genl;
+	unsigned char		body[4096];
+};
+
+static struct message new_message(uint16_t type, uint8_t cmd)
+{
+	struct message m = {
+		.nl = { .nlmsg_len = NLMSG_LENGTH(GENL_HDRLEN), .nlmsg_type = type,
+			.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK, .nlmsg_seq = ++seq },
+		.genl = { .cmd = cmd, .version = KDP_GENL_VERSION },
+	};
+
+	return m;
+}
+
+static void *tail(struct message *m)
+{
+	return (unsigned char *)m + NLMSG_ALIGN(m->nl.nlmsg_len);
+}
+
+/* An attribute of @len bytes that claims to have @claim. */
+static void put_claiming(struct message *m, uint16_t type, const void *data, size_t len,
+			 size_t claim)
+{
+	struct nlattr *a = tail(m);
+
+	a->nla_type = type;
+	a->nla_len = NLA_HDRLEN + claim;
+	memcpy((unsigned char *)a + NLA_HDRLEN, data, len);
+	m->nl.nlmsg_len = NLMSG_ALIGN(m->nl.nlmsg_len) + NLA_ALIGN(NLA_HDRLEN + len);
+}
+
+static void put(struct message *m, uint16_t type, const void *data, size_t len)
+{
+	put_claiming(m, type, data, len, len);
+}
+
+static void put_u32(struct message *m, uint16_t type, uint32_t v)
+{
+	put(m, type, &v, sizeof(v));
+}
+
+static void put_string(struct message *m, uint16_t type, const char *s)
+{
+	put(m, type, s, strlen(s) + 1);
+}
+
+static void open_socket(void)
+{
+	if (sock >= 0)
+		close(sock);
+	sock = socket(AF_NETLINK, SOCK_RAW, NETLINK_GENERIC);
+	if (sock < 0)
+		die("netlink socket");
+}
+
+/*
+ * Send @m. Returns 0 or the negative errno of the answer. @replies counts the messages
+ * that came before it.
+ */
+static int talk(struct message *m, unsigned int *replies)
+{
+	static unsigned char buf[1 << 16] __attribute__((aligned(8)));
+
+	if (replies)
+		*replies = 0;
+	if (send(sock, m, m->nl.nlmsg_len, 0) != (ssize_t)m->nl.nlmsg_len)
+		return -errno;
+	for (;;) {
+		struct pollfd p = { .fd = sock, .events = POLLIN };
+		struct nlmsghdr *h = (void *)buf;
+		ssize_t got;
+		size_t left;
+
+		if (poll(&p, 1, PATIENCE_MS) != 1)
+			return -ETIME;
+		got = recv(sock, buf, sizeof(buf), 0);
+		if (got < 0)
+			return -errno;
+		for (left = got; NLMSG_OK(h, left); h = NLMSG_NEXT(h, left)) {
+			if (h->nlmsg_seq != m->nl.nlmsg_seq)
+				continue;
+			/* DONE and ERROR both begin with the error */
+			if (h->nlmsg_type == NLMSG_ERROR || h->nlmsg_type == NLMSG_DONE)
+				return *(int *)NLMSG_DATA(h);
+			if (replies)
+				++*replies;
+			if (h->nlmsg_type == GENL_ID_CTRL && !family) {
+				struct nlattr *a = (void *)((char *)NLMSG_DATA(h) + GENL_HDRLEN);
+				int rest = NLMSG_PAYLOAD(h, GENL_HDRLEN);
+
+				while (rest >= NLA_HDRLEN && a->nla_len >= NLA_HDRLEN) {
+					if (a->nla_type == CTRL_ATTR_FAMILY_ID)
+						family = *(uint16_t *)(a + 1);
+					rest -= NLA_ALIGN(a->nla_len);
+					a = (void *)((char *)a + NLA_ALIGN(a->nla_len));
+				}
+			}
+		}
+	}
+}
+
+static int find_family(void)
+{
+	struct message m = new_message(GENL_ID_CTRL, CTRL_CMD_GETFAMILY);
+
+	m.genl.version = 1;
+	put_string(&m, CTRL_ATTR_FAMILY_NAME, KDP_GENL_NAME);
+	return talk(&m, NULL);
+}
+
+/* --- points --------------------------------------------------------------------------- */
+
+static bool comes_back(const char *name, int rc, int want)
+{
+	if (rc != want) {
+		say("%s: %s", name, rc ? strerror(-rc) : "success");
+		say("expected: %s", want ? strerror(-want) : "success");
+	}
+	return point(rc == want, name);
+}
+
+/* A length or a number out of bounds: netlink's own checks say ERANGE for some of them. */
+static void out_of_bounds(const char *name, struct message *m)
+{
+	int rc = talk(m, NULL);
+
+	if (rc != -EINVAL && rc != -ERANGE)
+		say("%s: %s; expected EINVAL or ERANGE", name, rc ? strerror(-rc) : "success");
+	point(rc == -EINVAL || rc == -ERANGE, name);
+}
+
+#define WITHOUT_TRADDR	1
+#define WITHOUT_SUBNQN	2
+#define WITHOUT_HOSTNQN	4
+#define WITHOUT_HOSTID	8
+
+/* A connect to where nothing can be reached (TEST-NET-1), complete but for @without. */
+static struct message connect_message(unsigned int without)
+{
+	struct message m = new_message(family, KDP_CMD_CONNECT);
+	struct sockaddr_in sin = { .sin_family = AF_INET, .sin_port = htons(4420),
+				   .sin_addr.s_addr = htonl(0xc0000201) };
+
+	if (!(without & WITHOUT_TRADDR))
+		put(&m, KDP_A_TRADDR, &sin, sizeof(sin));
+	if (!(without & WITHOUT_SUBNQN))
+		put_string(&m, KDP_A_SUBNQN, "nqn.2024-01.io.kdp:none");
+	if (!(without & WITHOUT_HOSTNQN))
+		put_string(&m, KDP_A_HOSTNQN, "nqn.2024-01.io.kdp:host");
+	if (!(without & WITHOUT_HOSTID))
+		put(&m, KDP_A_HOSTID, "0123456789abcdef", 16);
+	return m;
+}
+
+static void test_required(void)
+{
+	static const char *const names[] = { "TRADDR", "SUBNQN", "HOSTNQN", "HOSTID" };
+	struct message m = new_message(family, KDP_CMD_CONNECT);
+	char text[64];
+
+	comes_back("connect with no attribute", talk(&m, NULL), -EINVAL);
+	for (unsigned int i = 0; i < 4; i++) {
+		m = connect_message(1U << i);
+		snprintf(text, sizeof(text), "connect without %s", names[i]);
+		comes_back(text, talk(&m, NULL), -EINVAL);
+	}
+	m = new_message(family, KDP_CMD_DISCONNECT);
+	comes_back("disconnect with no attribute", talk(&m, NULL), -EINVAL);
+	m = new_message(family, KDP_CMD_GET);
+	comes_back("get with no attribute", talk(&m, NULL), -EINVAL);
+}
+
+static void test_unknown(void)
+{
+	struct message m = new_message(family, 99);
+
+	comes_back("unknown command", talk(&m, NULL), -EOPNOTSUPP);
+	m = new_message(family, KDP_CMD_UNSPEC);
+	comes_back("command 0", talk(&m, NULL), -EOPNOTSUPP);
+
+	m = connect_message(0);
+	put_u32(&m, KDP_A_MAX + 1, 1);
+	comes_back("attribute behind the last", talk(&m, NULL), -EINVAL);
+	m = connect_message(0);
+	put_u32(&m, 4000, 1);
+	comes_back("attribute 4000", talk(&m, NULL), -EINVAL);
+	m = connect_message(0);
+	put_u32(&m, 0, 1);
+	comes_back("attribute 0", talk(&m, NULL), -EINVAL);
+	m = connect_message(0);
+	put_u32(&m, KDP_A_STATE, 1);
+	comes_back("attribute that only answers have", talk(&m, NULL), -EINVAL);
+	m = new_message(family, KDP_CMD_DISCONNECT);
+	put_u32(&m, KDP_A_INSTANCE, 1000);
+	put_u32(&m, KDP_A_MAX + 1, 1);
+	comes_back("disconnect: attribute behind the last", talk(&m, NULL), -EINVAL);
+
+	m = connect_message(0);
+	put_u32(&m, KDP_A_QUEUE_SIZE | NLA_F_NESTED, 128);
+	comes_back("flag NLA_F_NESTED on a number", talk(&m, NULL), -EINVAL);
+	m = connect_message(0);
+	memcpy(tail(&m), "\xff\xff", 2);
+	m.nl.nlmsg_len += 2;
+	comes_back("garbage behind the last attribute", talk(&m, NULL), -EINVAL);
+	m = connect_message(0);
+	put_claiming(&m, KDP_A_QUEUE_SIZE, "\x80\0\0", 4, 400);
+	comes_back("attribute longer than the message", talk(&m, NULL), -EINVAL);
+	m = connect_message(0);
+	put_claiming(&m, KDP_A_QUEUE_SIZE, "\x80\0\0", 4, -4);
+	comes_back("attribute of length 0, header included", talk(&m, NULL), -EINVAL);
+}
+
+static void test_lengths(void)
+{
+	struct sockaddr_in sin = { .sin_family = AF_INET, .sin_port = htons(4420),
+				   .sin_addr.s_addr = htonl(0xc0000201) };
+	struct sockaddr_in6 sin6 = { .sin6_family = AF_INET6, .sin6_port = htons(4420) };
+	struct sockaddr_un sun = { .sun_family = AF_UNIX };
+	char name[300];
+	struct message m;
+
+	m = connect_message(WITHOUT_TRADDR);
+	put(&m, KDP_A_TRADDR, &sin, 8);
+	out_of_bounds("TRADDR of 8 bytes", &m);
+	m = connect_message(WITHOUT_TRADDR);
+	put(&m, KDP_A_TRADDR, &sin, 0);
+	out_of_bounds("TRADDR of 0 bytes", &m);
+	m = connect_message(WITHOUT_TRADDR);
+	put(&m, KDP_A_TRADDR, &sin, 1);
+	out_of_bounds("TRADDR of 1 byte", &m);
+	m = connect_message(WITHOUT_TRADDR);
+	put(&m, KDP_A_TRADDR, &sin6, sizeof(sin));
+	out_of_bounds("TRADDR IPv6 in the length of IPv4", &m);
+	m = connect_message(WITHOUT_TRADDR);
+	sin6.sin6_family = AF_INET;
+	put(&m, KDP_A_TRADDR, &sin6, sizeof(sin6));
+	out_of_bounds("TRADDR IPv4 in the length of IPv6", &m);
+	m = connect_message(WITHOUT_TRADDR);
+	put(&m, KDP_A_TRADDR, &sun, sizeof(sun));
+	out_of_bounds("TRADDR of another family, too long", &m);
+	m = connect_message(WITHOUT_TRADDR);
+	sin.sin_family = AF_UNIX;
+	put(&m, KDP_A_TRADDR, &sin, sizeof(sin));
+	out_of_bounds("TRADDR of another family", &m);
+	m = connect_message(WITHOUT_TRADDR);
+	sin.sin_family = AF_INET;
+	sin.sin_port = 0;
+	put(&m, KDP_A_TRADDR, &sin, sizeof(sin));
+	out_of_bounds("TRADDR with port 0", &m);
+	m = connect_message(0);
+	put(&m, KDP_A_HOST_TRADDR, &sin, 3);
+	out_of_bounds("HOST_TRADDR of 3 bytes", &m);
+
+	m = connect_message(WITHOUT_HOSTID);
+	put(&m, KDP_A_HOSTID, "0123456789abcdefg", 15);
+	out_of_bounds("HOSTID of 15 bytes", &m);
+	m = connect_message(WITHOUT_HOSTID);
+	put(&m, KDP_A_HOSTID, "0123456789abcdefg", 17);
+	out_of_bounds("HOSTID of 17 bytes", &m);
+
+	memset(name, 'x', sizeof(name));
+	m = connect_message(WITHOUT_SUBNQN);
+	put(&m, KDP_A_SUBNQN, "", 1);
+	out_of_bounds("SUBNQN empty", &m);
+	m = connect_message(WITHOUT_SUBNQN);
+	put(&m, KDP_A_SUBNQN, "", 0);
+	out_of_bounds("SUBNQN without even a NUL", &m);
+	m = connect_message(WITHOUT_SUBNQN);
+	put(&m, KDP_A_SUBNQN, name, sizeof(name));
+	out_of_bounds("SUBNQN of 300 bytes without NUL", &m);
+	name[224] = '\0';
+	m = connect_message(WITHOUT_SUBNQN);
+	put_string(&m, KDP_A_SUBNQN, name);
+	out_of_bounds("SUBNQN of 224 bytes", &m);
+	m = connect_message(WITHOUT_HOSTNQN);
+	put_string(&m, KDP_A_HOSTNQN, name);
+	out_of_bounds("HOSTNQN of 224 bytes", &m);
+	m = connect_message(WITHOUT_HOSTNQN);
+	put(&m, KDP_A_HOSTNQN, "", 1);
+	out_of_bounds("HOSTNQN empty", &m);
+
+	m = connect_message(0);
+	put(&m, KDP_A_QUEUE_SIZE, "\x80\0\0", 2);
+	out_of_bounds("QUEUE_SIZE of 2 bytes", &m);
+	m = connect_message(0);
+	put(&m, KDP_A_QUEUE_SIZE, "\x80\0\0\0\0\0\0", 8);
+	out_of_bounds("QUEUE_SIZE of 8 bytes", &m);
+	m = connect_message(0);
+	put_u32(&m, KDP_A_DUPLICATE, 1);
+	out_of_bounds("DUPLICATE with a value", &m);
+	m = new_message(family, KDP_CMD_DISCONNECT);
+	put(&m, KDP_A_INSTANCE, "\0", 1);
+	out_of_bounds("disconnect: INSTANCE of 1 byte", &m);
+}
+
+static void test_numbers(void)
+{
+	static const struct {
+		const char *name;
+		uint16_t attr;
+		uint32_t value;
+	} cases[] = {
+		{ "NR_IO_QUEUES 0", KDP_A_NR_IO_QUEUES, 0 },
+		{ "NR_IO_QUEUES 129", KDP_A_NR_IO_QUEUES, 129 },
+		{ "NR_IO_QUEUES 2^32 - 1", KDP_A_NR_IO_QUEUES, 0xffffffff },
+		{ "QUEUE_SIZE 0", KDP_A_QUEUE_SIZE, 0 },
+		{ "QUEUE_SIZE 15", KDP_A_QUEUE_SIZE, 15 },
+		{ "QUEUE_SIZE 1025", KDP_A_QUEUE_SIZE, 1025 },
+		{ "QUEUE_SIZE 65536", KDP_A_QUEUE_SIZE, 65536 },
+		{ "QUEUE_SIZE 2^32 - 1", KDP_A_QUEUE_SIZE, 0xffffffff },
+		{ "KATO_MS 0", KDP_A_KATO_MS, 0 },
+		{ "KATO_MS 999", KDP_A_KATO_MS, 999 },
+		{ "KATO_MS 3600001", KDP_A_KATO_MS, 3600001 },
+		{ "INSTANCE 1024", KDP_A_INSTANCE, 1024 },
+		{ "INSTANCE 2^32 - 1", KDP_A_INSTANCE, 0xffffffff },
+		{ "SPIN_US -2", KDP_A_SPIN_US, (uint32_t)-2 },
+		{ "SPIN_US -2^31", KDP_A_SPIN_US, 0x80000000 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct message m = connect_message(0);
+
+		put_u32(&m, cases[i].attr, cases[i].value);
+		out_of_bounds(cases[i].name, &m);
+	}
+}
+
+static void test_absent(void)
+{
+	struct message m = new_message(family, KDP_CMD_DISCONNECT);
+
+	put_u32(&m, KDP_A_INSTANCE, 1023);
+	comes_back("disconnect of what is not there", talk(&m, NULL), -ENODEV);
+	m = new_message(family, KDP_CMD_GET);
+	put_u32(&m, KDP_A_INSTANCE, 1023);
+	comes_back("get of what is not there", talk(&m, NULL), -ENODEV);
+}
+
+static void test_dump(bool connected)
+{
+	struct message m = new_message(family, KDP_CMD_GET);
+	unsigned int replies;
+	int rc;
+
+	m.nl.nlmsg_flags |= NLM_F_DUMP;
+	rc = talk(&m, &replies);
+	comes_back("dump", rc, 0);
+	point(connected ? replies >= 1 : replies == 0, "the dump has as many controllers as there are");
+}
+
+/* --- other people --------------------------------------------------------------- */
+
+static void in_child(void (*body)(uint32_t), uint32_t argument)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid < 0)
+		die("fork");
+	if (!pid) {
+		points_failed = 0;
+		body(argument);
+		exit(points_failed ? 1 : 0);
+	}
+	if (waitpid(pid, &status, 0) < 0 || !WIFEXITED(status) || WEXITSTATUS(status))
+		points_failed++;
+}
+
+static void as_nobody(uint32_t instance)
+{
+	struct message m;
+
+	if (setgid(NOBODY) || setuid(NOBODY))
+		die("setuid nobody");
+	open_socket();
+	m = connect_message(0);
+	comes_back("nobody: connect", talk(&m, NULL), -EPERM);
+	m = new_message(family, KDP_CMD_DISCONNECT);
+	put_u32(&m, KDP_A_INSTANCE, instance);
+	comes_back("nobody: disconnect", talk(&m, NULL), -EPERM);
+	m = new_message(family, KDP_CMD_GET);
+	m.nl.nlmsg_flags |= NLM_F_DUMP;
+	comes_back("nobody: dump", talk(&m, NULL), 0);
+}
+
+/* Root of a user namespace of one's own is nobody here. */
+static void as_false_root(uint32_t instance)
+{
+	struct message m;
+
+	if (setgid(NOBODY) || setuid(NOBODY) || unshare(CLONE_NEWUSER)) {
+		say("no user namespaces: %s", strerror(errno));
+		return;
+	}
+	open_socket();
+	m = connect_message(0);
+	comes_back("root of a user namespace: connect", talk(&m, NULL), -EPERM);
+	m = new_message(family, KDP_CMD_DISCONNECT);
+	put_u32(&m, KDP_A_INSTANCE, instance);
+	comes_back("root of a user namespace: disconnect", talk(&m, NULL), -EPERM);
+}
+
+static void in_another_net(uint32_t instance)
+{
+	struct message m;
+	unsigned int replies;
+
+	if (unshare(CLONE_NEWNET))
+		die("unshare");
+	open_socket();
+	m = new_message(family, KDP_CMD_GET);
+	m.nl.nlmsg_flags |= NLM_F_DUMP;
+	comes_back("another network namespace: dump", talk(&m, &replies), 0);
+	point(replies == 0, "another network namespace sees no controller of ours");
+	m = new_message(family, KDP_CMD_GET);
+	put_u32(&m, KDP_A_INSTANCE, instance);
+	comes_back("another network namespace: get", talk(&m, NULL), -ENODEV);
+	m = new_message(family, KDP_CMD_DISCONNECT);
+	put_u32(&m, KDP_A_INSTANCE, instance);
+	comes_back("another network namespace: disconnect", talk(&m, NULL), -ENODEV);
+}
+
+int main(int argc, char **argv)
+{
+	bool connected = argc > 1;
+	uint32_t instance = connected ? strtoul(argv[1], NULL, 0) : 1023;
+
+	open_socket();
+	if (!comes_back("the family kdp_host is there", find_family(), 0) || !family)
+		return 1;
+	if (connected) {
+		struct message m = new_message(family, KDP_CMD_GET);
+		unsigned int replies;
+
+		put_u32(&m, KDP_A_INSTANCE, instance);
+		comes_back("get of one", talk(&m, &replies), 0);
+		point(replies == 1, "gives one message");
+		test_dump(true);
+		in_child(as_nobody, instance);
+		in_child(as_false_root, instance);
+		in_child(in_another_net, instance);
+	} else {
+		test_required();
+		test_unknown();
+		test_lengths();
+		test_numbers();
+		test_absent();
+		test_dump(false);
+		in_child(as_nobody, instance);
+		in_child(as_false_root, instance);
+		in_child(in_another_net, instance);
+	}
+	return points_failed ? 1 : 0;
+}
