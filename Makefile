@@ -39,7 +39,7 @@ lib: $(USER_BUILD)/CMakeCache.txt ## the library libkdp, into build/user
 tools: $(USER_BUILD)/CMakeCache.txt ## library, programs and unit tests, into build/user
 	@cmake --build $(USER_BUILD) -j$$(nproc)
 
-selftests: ## the selftests' helper programs, into build/selftests
+selftests: tools ## the selftests' helper programs, into build/selftests
 	@$(MAKE) -C tests/selftests
 
 demo: ## in a VM: a filesystem on a remote namespace, and the paths side by side

@@ -61,8 +61,8 @@ stage_deps() {
 }
 
 stage_user() {
-	stage "selftests: build helper programs" selftests-build.log make selftests
 	stage "user space: build" user-build.log make tools || return
+	stage "selftests: build helper programs" selftests-build.log make selftests
 	local junit=$logs/ctest.xml total bad skip status=0 name
 	rm -f "$junit"
 	say "user space: unit tests"

@@ -24,6 +24,10 @@ ln -sfn /proc/self/fd/1 /dev/stdout
 ln -sfn /proc/self/fd/2 /dev/stderr
 mount -t debugfs debugfs /sys/kernel/debug
 mount -t tracefs tracefs /sys/kernel/tracing
+# Recording command names would patch the scheduler whenever a tracepoint is switched on.
+# QEMU's translator (two CPU threads) may go on running the breakpoint that stood there
+# for a moment: the guest then dies of an int3, or never leaves it.
+echo 0 >/sys/kernel/tracing/options/record-cmd
 mount -t cgroup2 cgroup2 /sys/fs/cgroup
 modprobe configfs
 mountpoint -q /sys/kernel/config || mount -t configfs configfs /sys/kernel/config
