@@ -42,8 +42,8 @@ struct NamespaceInfo {
 
 /// What a path has done so far, exact counts; a path leaves at 0 what it cannot know.
 struct PathCounters {
-    std::uint64_t doorbells =
-        0;  ///< send queue doorbells (ibv_post_send calls, or io_uring submissions)
+    /// calls of ibv_post_send and ibv_post_recv; on a block device io_uring submissions
+    std::uint64_t doorbells = 0;
     std::uint64_t work_requests = 0;  ///< send and receive work requests posted
     std::uint64_t completions = 0;    ///< CQEs taken
     std::uint64_t registrations = 0;  ///< memory registrations

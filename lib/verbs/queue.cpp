@@ -191,6 +191,7 @@ Status Queue::post_receives()
         receive_wrs_[consumed_[i]].next =
             i + 1 < consumed_.size() ? &receive_wrs_[consumed_[i + 1]] : nullptr;
     ibv_recv_wr* bad = nullptr;
+    doorbells++;
     if (const int rc = ibv_post_recv(connection_->qp(), &receive_wrs_[consumed_[0]], &bad))
         return error_from_errno(rc > 0 ? rc : errno,
                                 "cannot post receives for " + connection_->peer());

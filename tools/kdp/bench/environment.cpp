@@ -100,16 +100,14 @@ std::vector<std::string> distortions(const Environment& env)
     if (any_driver("rxe"))
         sentences.push_back(
             "Soft-RoCE (rxe) does in software what an RDMA adapter does in silicon. Its "
-            "ibv_post_send "
-            "makes a system call and leaves the sending to the kernel, so the userspace-direct "
-            "path "
-            "is no kernel bypass here, and every byte is copied by a CPU. Compare what the paths "
-            "spend outside the provider.");
+            "ibv_post_send makes a system call and leaves the sending to the kernel; a verbs path "
+            "that waits calls sched_yield() as well, so that the provider's threads get a CPU. So "
+            "the userspace-direct path is no kernel bypass here, and every byte is copied by a "
+            "CPU. Compare what the paths spend outside the provider.");
     if (any_driver("siw"))
         sentences.push_back(
             "Soft-iWARP (siw) runs over the kernel's TCP: posting makes a system call, every byte "
-            "is "
-            "copied by a CPU, and latencies are those of TCP.");
+            "is copied by a CPU, and latencies are those of TCP.");
     for (const RdmaDevice& device : env.rdma)
         if (device.software() && device.mtu != 0 && device.mtu < 4096)
             sentences.push_back(fmt::format(
