@@ -18,7 +18,8 @@
 namespace kdp::control {
 namespace {
 
-// The module answers a connect after 60 s at the latest.
+// Each step of a connect has its time limit in the module; together they stay under this with
+// any target that answers at all.
 constexpr int answer_timeout_ms = 70'000;
 constexpr int dump_attempts = 5;
 

@@ -13,9 +13,10 @@
  * happened.
  *
  * KDP_CMD_CONNECT: connect to a subsystem and bring its namespaces up. Answers
- * when the disks and char devices are there (or with the error that prevented
- * it), after 60 s at the latest, with one KDP_CMD_CONNECT message that carries
- * KDP_A_INSTANCE and KDP_A_NAME.
+ * when the disks and char devices are there, with one KDP_CMD_CONNECT message that
+ * carries KDP_A_INSTANCE and KDP_A_NAME, or with the error that prevented it. Each
+ * step has its time limit: 4 s the address, 4 s the route, 11 s the CM's handshake,
+ * 10 s a command, 20 s until the controller is ready.
  *
  *   KDP_A_TRADDR		struct sockaddr_in or sockaddr_in6 (binary): where
  *				the target listens; the port may not be 0.
@@ -26,7 +27,8 @@
  *   KDP_A_HOSTID		16 bytes. Required.
  *   KDP_A_INSTANCE		u32: ask for the name kdp<instance>, 0 to 1023.
  *				Optional: else the lowest free number.
- *   KDP_A_NR_IO_QUEUES		u32, 1 to 128. Optional: one a CPU.
+ *   KDP_A_NR_IO_QUEUES		u32, 1 to 128, of which there come up one an online CPU at
+ *				most. Optional: one an online CPU.
  *   KDP_A_QUEUE_SIZE		u32, entries of an I/O queue, 16 to 1024.
  *				Optional: 128. The controller may allow less.
  *   KDP_A_KATO_MS		u32, keep-alive timeout in ms, 1000 to 3600000.
