@@ -11,7 +11,7 @@
 set -euo pipefail
 
 build_packages=(
-	make gcc g++ cmake pkg-config bc flex bison libelf-dev sparse xz-utils
+	make gcc g++ cmake pkg-config bc flex bison libelf-dev sparse xz-utils perl git
 	linux-headers-amd64 linux-headers-6.12-amd64
 	libibverbs-dev librdmacm-dev libnl-3-dev libnl-genl-3-dev
 	libcli11-dev libfmt-dev nlohmann-json3-dev liburing-dev libgtest-dev
@@ -19,7 +19,7 @@ build_packages=(
 )
 
 run_packages=(
-	qemu-system-x86 busybox-static cpio kmod iproute2
+	qemu-system-x86 busybox-static cpio kmod iproute2 procps
 	rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest
 	nvme-cli fio strace e2fsprogs
 )
