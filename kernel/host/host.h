@@ -248,7 +248,7 @@ void kdp_keep_alive_start(struct kdp_ctrl *ctrl);
 
 /* queue.c */
 int kdp_queue_open(struct kdp_ctrl *ctrl, u16 qid, u16 entries);
-void kdp_queue_stop(struct kdp_queue *queue);
+void kdp_queue_stop(struct kdp_ctrl *ctrl, struct kdp_queue *queue);
 void kdp_queue_close(struct kdp_queue *queue);
 int kdp_queue_repost(struct kdp_queue *queue, struct kdp_rsp *rsp);
 

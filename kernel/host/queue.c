@@ -251,13 +251,14 @@ close:
 /*
  * Hang up: when this returns, no completion of the queue comes any more. Whoever
  * comes second (kdp_ctrl_fail_work(), the end of the controller) waits for the
- * first. May sleep.
+ * first. A queue of @ctrl that is not open, or just being closed, has nothing to hang
+ * up; its fields are not looked at. May sleep.
  */
-void kdp_queue_stop(struct kdp_queue *queue)
+void kdp_queue_stop(struct kdp_ctrl *ctrl, struct kdp_queue *queue)
 {
-	mutex_lock(&queue->ctrl->stop_lock);
+	mutex_lock(&ctrl->stop_lock);
 	kdp_conn_disconnect(&queue->conn);
-	mutex_unlock(&queue->ctrl->stop_lock);
+	mutex_unlock(&ctrl->stop_lock);
 }
 
 /* Any state but in use by blk-mq; may sleep. */
@@ -265,7 +266,7 @@ void kdp_queue_close(struct kdp_queue *queue)
 {
 	if (!queue->ctrl)
 		return;
-	kdp_queue_stop(queue);
+	kdp_queue_stop(queue->ctrl, queue);
 	kdp_conn_close(&queue->conn);
 	kdp_queue_free(queue);
 	kdp_conn_release(&queue->conn);

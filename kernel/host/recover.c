@@ -48,8 +48,7 @@ void kdp_ctrl_stop_queues(struct kdp_ctrl *ctrl)
 	mutex_lock(&ctrl->ns_lock);
 	kdp_ctrl_quiesce(ctrl, true);
 	for (i = 0; i <= ctrl->opts.nr_io_queues; i++)
-		if (ctrl->queues[i].ctrl)
-			kdp_queue_stop(&ctrl->queues[i]);
+		kdp_queue_stop(ctrl, &ctrl->queues[i]);
 	if (ctrl->connect_q)
 		blk_mq_tagset_busy_iter(&ctrl->io_set, kdp_cancel_request, ctrl);
 	if (ctrl->admin_q)
