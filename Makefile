@@ -8,19 +8,21 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 
+# Where tests run: stock (Debian's KERNEL), debug, uml or uml-debug.
+MACHINE ?= stock
 # Which of Debian's kernels: 6.12 or 6.1. KVER=$(uname -r) builds for a kernel of your own.
 KERNEL ?= 6.12
-KVER ?= $(shell scripts/kernel.sh --version $(KERNEL))
+KVER ?= $(if $(filter-out stock,$(MACHINE)),$(MACHINE),$(shell scripts/kernel.sh --version $(KERNEL)))
 
 USER_BUILD := build/user
 PREFIX ?= /usr/local
 INSTALL_MOD_PATH ?=
-export KERNEL ACCEL
+export KERNEL MACHINE ACCEL
 
 help: ## this list
 	@echo 'kdp: NVMe over RDMA, kernel-direct and userspace-direct. Targets:'
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
-	@echo 'Variables: KERNEL=6.12|6.1, KVER=<release>, ACCEL=auto|kvm|tcg|icount, PREFIX, DESTDIR, INSTALL_MOD_PATH'
+	@echo 'Variables: MACHINE=stock|debug|uml|uml-debug, KERNEL=6.12|6.1, KVER=<release>, ACCEL=auto|kvm|tcg|icount, PREFIX, DESTDIR, INSTALL_MOD_PATH'
 
 deps: ## install the Debian packages that are missing
 	@scripts/deps.sh
@@ -47,6 +49,13 @@ demo: ## in a VM: a filesystem on a remote namespace, and the paths side by side
 
 check: ## every test, on both kernels; last line "N passed, N failed"
 	@tests/check.sh
+
+debug-kernel: deps ## our kernel for QEMU that checks every access and lock (a quarter of an hour)
+	@scripts/build-kernel.sh debug
+
+uml: deps ## User-Mode Linux, plain and checking: the fast machine
+	@scripts/build-kernel.sh uml
+	@scripts/build-kernel.sh uml-debug
 
 lint: tools ## clang-format and clang-tidy over the user side (minutes)
 	@scripts/lint.sh $(USER_BUILD)

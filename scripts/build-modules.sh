@@ -5,9 +5,10 @@
 # source tree: build/modules-KVER/ is a copy of kernel/ and include/ made of
 # symbolic links, so that one tree builds for several kernels at the same time.
 #
-#   scripts/build-modules.sh KVER [--sparse] [--install ROOT] [MAKE ARGUMENTS...]
+#   scripts/build-modules.sh KVER|MACHINE [--sparse] [--install ROOT] [MAKE ARGUMENTS...]
 #
 #   KVER       a kernel whose headers are installed: /lib/modules/KVER/build
+#   MACHINE    one of our own kernels (debug, uml, uml-debug; scripts/build-kernel.sh)
 #   --sparse   check every file with sparse as well; any remark on our files fails
 #   --install  afterwards install below ROOT ('' for the machine itself) and run depmod
 #
@@ -24,6 +25,13 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 [[ ${1:-} && $1 != -* ]] || die "for which kernel? usage: scripts/build-modules.sh KVER [--sparse]"
 kver=$1
 shift
+case $kver in
+debug | uml | uml-debug)
+	KDIR=$("$top/scripts/build-kernel.sh" "$kver")/build
+	[[ $kver == debug ]] || export ARCH=um
+	kver=$("$top/scripts/build-kernel.sh" --release "$kver")
+	;;
+esac
 sparse=0 install=0 root=
 while [[ ${1:-} == --* ]]; do
 	case $1 in

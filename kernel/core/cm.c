@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 #include <rdma/ib_cm.h>
 
+#include "fault.h"
 #include "internal.h"
 
 #define KDP_CM_ADDR_MS		3000
@@ -62,12 +63,27 @@ static void kdp_cm_rejected(struct kdp_conn *conn, struct rdma_cm_event *event)
 	}
 }
 
+/* The event as it came, or the failure of that step where a test wants one. */
+static enum rdma_cm_event_type kdp_cm_event(enum rdma_cm_event_type event)
+{
+	switch (event) {
+	case RDMA_CM_EVENT_ADDR_RESOLVED:
+		return kdp_fault(KDP_FAULT_CM_ADDR) ? RDMA_CM_EVENT_ADDR_ERROR : event;
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:
+		return kdp_fault(KDP_FAULT_CM_ROUTE) ? RDMA_CM_EVENT_ROUTE_ERROR : event;
+	case RDMA_CM_EVENT_ESTABLISHED:
+		return kdp_fault(KDP_FAULT_CM_CONNECT) ? RDMA_CM_EVENT_CONNECT_ERROR : event;
+	default:
+		return event;
+	}
+}
+
 static int kdp_cm_handler(struct rdma_cm_id *cm_id, struct rdma_cm_event *event)
 {
 	struct kdp_conn *conn = cm_id->context;
 	int status = event->status;
 
-	switch (event->event) {
+	switch (kdp_cm_event(event->event)) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
 		kdp_cm_step(conn, 0, NULL);

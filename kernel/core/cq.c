@@ -2,10 +2,10 @@
 /* Completion queues: creating, draining, arming. */
 #include <linux/module.h>
 
+#include "fault.h"
 #include "internal.h"
 
-/* Completions taken with one call of the provider, and with one turn of the thread. */
-#define KDP_CQ_BATCH	16
+/* Completions taken with one turn of the thread. */
 #define KDP_CQ_BUDGET	64
 
 static void kdp_cq_event(struct ib_cq *ib, void *context)
@@ -26,7 +26,7 @@ static void kdp_cq_async_event(struct ib_event *event, void *context)
  */
 unsigned int kdp_cq_drain(struct kdp_cq *cq)
 {
-	struct ib_wc wc[KDP_CQ_BATCH];
+	struct ib_wc *wc = cq->wc;
 	unsigned int total = 0;
 	int n, i;
 
@@ -35,8 +35,11 @@ unsigned int kdp_cq_drain(struct kdp_cq *cq)
 		if (n <= 0)
 			break;
 		local_bh_disable();
-		for (i = 0; i < n; i++)
+		for (i = 0; i < n; i++) {
+			if (kdp_fault(KDP_FAULT_COMPLETION))
+				wc[i].status = IB_WC_GENERAL_ERR;
 			wc[i].wr_cqe->done(cq->ib, &wc[i]);
+		}
 		local_bh_enable();
 		total += n;
 		if (n < KDP_CQ_BATCH)

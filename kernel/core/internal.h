@@ -11,6 +11,10 @@ void kdp_device_put(struct kdp_device *dev);
 int kdp_device_init(void);
 void kdp_device_exit(void);
 
+/* fault.c */
+void kdp_fault_init(void);
+void kdp_fault_exit(void);
+
 /* cq.c */
 int kdp_cq_create(struct kdp_conn *conn, u32 nr_cqe);
 void kdp_cq_destroy(struct kdp_cq *cq);

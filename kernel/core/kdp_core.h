@@ -82,6 +82,9 @@ void kdp_upper_unregister(struct kdp_upper *upper);
 
 #define KDP_SPIN_FOREVER	(-1)
 
+/* Completions taken with one call of the provider. */
+#define KDP_CQ_BATCH		16
+
 /* A completion queue that a poller thread serves. */
 struct kdp_cq {
 	struct ib_cq			*ib;
@@ -89,6 +92,7 @@ struct kdp_cq {
 	struct list_head		entry;	/* poller->cqs, under poller->lock */
 	struct kdp_conn_stats __percpu	*stats;
 	s32				spin_us;
+	struct ib_wc			wc[KDP_CQ_BATCH];	/* the poller thread's */
 };
 
 /* --- connections (cm.c, qp.c) --------------------------------------------- */

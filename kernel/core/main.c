@@ -5,12 +5,19 @@
 
 static int __init kdp_core_init(void)
 {
-	return kdp_device_init();
+	int err;
+
+	kdp_fault_init();
+	err = kdp_device_init();
+	if (err)
+		kdp_fault_exit();
+	return err;
 }
 
 static void __exit kdp_core_exit(void)
 {
 	kdp_device_exit();
+	kdp_fault_exit();
 }
 
 module_init(kdp_core_init);

@@ -4,6 +4,7 @@
 #include <linux/slab.h>
 #include <linux/sizes.h>
 
+#include "fault.h"
 #include "internal.h"
 
 u32 kdp_mr_pages(const struct kdp_device *dev, u32 wanted)
@@ -22,7 +23,8 @@ struct kdp_mr_pool *kdp_mr_pool_create(struct kdp_device *dev, unsigned int nr, 
 		return ERR_PTR(-ENOMEM);
 	pool->nr = nr;
 	for (unsigned int i = 0; i < nr; i++) {
-		mr = ib_alloc_mr(dev->pd, IB_MR_TYPE_MEM_REG, pages);
+		mr = kdp_fault(KDP_FAULT_MR_ALLOC) ? ERR_PTR(-ENOMEM) :
+		     ib_alloc_mr(dev->pd, IB_MR_TYPE_MEM_REG, pages);
 		if (IS_ERR(mr)) {
 			kdp_mr_pool_destroy(pool);
 			return ERR_CAST(mr);
@@ -48,7 +50,7 @@ int kdp_mr_map(struct ib_mr *mr, struct scatterlist *sgl, int nents, int access,
 
 	/* a new key each time: a peer that kept the old one reaches nothing */
 	ib_update_fast_reg_key(mr, ib_inc_rkey(mr->rkey));
-	n = ib_map_mr_sg(mr, sgl, nents, NULL, SZ_4K);
+	n = kdp_fault(KDP_FAULT_MR_MAP) ? 0 : ib_map_mr_sg(mr, sgl, nents, NULL, SZ_4K);
 	if (n != nents)
 		return n < 0 ? n : -EINVAL;
 

@@ -2,6 +2,7 @@
 /* Queue pairs: creating, posting with counts, draining. */
 #include <linux/module.h>
 
+#include "fault.h"
 #include "internal.h"
 
 static void kdp_qp_event(struct ib_event *event, void *context)
@@ -76,6 +77,8 @@ int kdp_conn_post_send(struct kdp_conn *conn, const struct ib_send_wr *chain)
 			break;
 		}
 	}
+	if (kdp_fault(KDP_FAULT_POST_SEND))
+		return -ENOMEM;
 	return ib_post_send(conn->qp, chain, NULL);
 }
 EXPORT_SYMBOL_GPL(kdp_conn_post_send);
@@ -87,6 +90,8 @@ int kdp_conn_post_recv(struct kdp_conn *conn, const struct ib_recv_wr *chain)
 	this_cpu_inc(conn->stats->v[KDP_CS_RECV_DOORBELLS]);
 	for (wr = chain; wr; wr = wr->next)
 		this_cpu_inc(conn->stats->v[KDP_CS_WR_RECV]);
+	if (kdp_fault(KDP_FAULT_POST_RECV))
+		return -ENOMEM;
 	return ib_post_recv(conn->qp, chain, NULL);
 }
 EXPORT_SYMBOL_GPL(kdp_conn_post_recv);

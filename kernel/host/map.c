@@ -6,6 +6,7 @@
 #include <linux/moduleparam.h>
 #include <linux/scatterlist.h>
 
+#include "../core/fault.h"
 #include "host.h"
 #include "trace.h"
 
@@ -95,7 +96,8 @@ int kdp_map_data(struct kdp_req *req, struct request *rq, struct nvmf_sqe *sqe)
 	if (err)
 		return -ENOMEM;
 	req->sgt.nents = kdp_rq_map_sg(rq, req->sgt.sgl);
-	req->nr_dma = ib_dma_map_sg(ib, req->sgt.sgl, req->sgt.nents, rq_dma_dir(rq));
+	req->nr_dma = kdp_fault(KDP_FAULT_DMA_MAP) ? 0 :
+		      ib_dma_map_sg(ib, req->sgt.sgl, req->sgt.nents, rq_dma_dir(rq));
 	if (!req->nr_dma) {
 		err = -ENOMEM;
 		goto free_table;

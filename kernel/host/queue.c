@@ -2,6 +2,7 @@
 /* A queue: its connection, command slots, capsules and receive buffers. */
 #include <linux/slab.h>
 
+#include "../core/fault.h"
 #include "host.h"
 
 /*
@@ -37,6 +38,8 @@ static int kdp_queue_cpu(u16 qid)
 static int kdp_queue_map(struct ib_device *ib, void *buffer, size_t size,
 			 enum dma_data_direction dir, dma_addr_t *dma)
 {
+	if (kdp_fault(KDP_FAULT_DMA_MAP))
+		return -ENOMEM;
 	*dma = ib_dma_map_single(ib, buffer, size, dir);
 	return ib_dma_mapping_error(ib, *dma) ? -ENOMEM : 0;
 }

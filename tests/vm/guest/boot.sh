@@ -12,7 +12,7 @@ cd / || exit
 
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export HOME=/root LANG=C.UTF-8
-export KDP_REPO KDP_OUT KDP_MODDIR KVER ACCEL KDP_VM=1
+export KDP_REPO KDP_OUT KDP_MODDIR KVER MACHINE ACCEL KDP_VM=1
 PATH=$KDP_REPO/build/user/tools/kdp:$KDP_REPO/build/selftests:$PATH
 
 mkdir -p /dev/pts /dev/shm
@@ -34,6 +34,8 @@ mountpoint -q /sys/kernel/config || mount -t configfs configfs /sys/kernel/confi
 mkdir -p /run/lock
 echo kdp-vm >/proc/sys/kernel/hostname
 ip link set lo up
+# User-Mode Linux has no network device of its own; RDMA to oneself needs none.
+[[ -d /sys/class/net/eth0 ]] || ip link add eth0 type dummy
 ulimit -l unlimited
 stty -onlcr <>/dev/console 2>/dev/null
 
@@ -59,7 +61,9 @@ if ((KDP_SHELL)); then
 	stty sane rows "$LINES" columns "$COLUMNS" <>/dev/console
 	(($#)) && "$@"
 	export PS1='kdp-vm:\w# '
-	setsid --ctty bash --rcfile "$KDP_REPO/tests/vm/guest/lib.sh" -i <>/dev/ttyS0 >&0 2>&1
+	tty=/dev/ttyS0
+	[[ -e $tty ]] || tty=/dev/tty0
+	setsid --ctty bash --rcfile "$KDP_REPO/tests/vm/guest/lib.sh" -i <>"$tty" >&0 2>&1
 	finish $?
 fi
 
@@ -68,7 +72,7 @@ if ((KDP_WATCHDOG > 0)); then
 	(
 		sleep "$KDP_WATCHDOG"
 		echo "vm: time is nearly up; blocked tasks follow in dmesg.txt" >/dev/console
-		echo w >/proc/sysrq-trigger
+		echo w >/proc/sysrq-trigger || grep -H . /proc/[0-9]*/wchan /proc/[0-9]*/task/*/comm >/dev/kmsg
 	) &
 fi
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck shell=bash
 #
-# The initramfs: busybox, the few modules that reach the 9p root, and `init`.
+# The initramfs: busybox, the few modules that reach the machine's root, and `init`.
 # Sourced by tests/vm/run. Kept in the cache under a name made of all that went in.
+# Our own kernels have all of that built in.
 
 vm_boot_modules=(virtio_pci virtio_net virtio_rng 9pnet_virtio 9p overlay)
 
@@ -14,7 +15,7 @@ vm_initramfs() {
 		return 1
 	}
 	key=$(cat "$init" "${BASH_SOURCE[0]}" "$busybox" "$kdir/lib/modules/$kver/modules.dep" | sha256sum)
-	image=${kdir%/kernel/*}/initramfs/$kver-${key:0:16}.cpio
+	image=${KDP_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/kdp}/initramfs/$kver-${key:0:16}.cpio
 	if [[ ! -f $image ]]; then
 		mkdir -p "${image%/*}"
 		tmp=$(mktemp -d "${image%/*}/.build.XXXXXX") || return 1
@@ -36,6 +37,8 @@ vm_build_initramfs() {
 	install -m 755 "$init" "$root/init" || return 1
 
 	# modprobe prints the insmod lines in the order that dependencies want.
+	: >"$root/modules/order"
+	[[ $engine == qemu ]] || local vm_boot_modules=()
 	for module in "${vm_boot_modules[@]}"; do
 		PATH=$PATH:/sbin:/usr/sbin modprobe -d "$kdir" -S "$kver" --show-depends "$module" || {
 			echo "vm: $kver has no module $module" >&2
