@@ -11,7 +11,7 @@
 #include "fault.h"
 #include "internal.h"
 
-DEFINE_STATIC_KEY_FALSE(kdp_fault_armed);
+struct static_key_false kdp_fault_armed = STATIC_KEY_FALSE_INIT;
 EXPORT_SYMBOL_GPL(kdp_fault_armed);
 
 struct kdp_fault_state {
