@@ -20,6 +20,8 @@ static void kdp_device_release(struct kref *ref)
 
 	list_del(&dev->entry);
 	mutex_unlock(&kdp_devices_lock);
+	WARN(atomic_read(&dev->dma_mappings), "kdp: %d DMA mappings left on %s\n",
+	     atomic_read(&dev->dma_mappings), dev->ib->name);
 	ib_dealloc_pd(dev->pd);
 	kfree(dev);
 }

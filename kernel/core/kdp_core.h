@@ -64,6 +64,7 @@ struct kdp_device {
 	struct ib_pd		*pd;
 	struct list_head	entry;		/* kdp_devices, under kdp_devices_lock */
 	struct kref		ref;
+	atomic_t		dma_mappings;	/* on a checking kernel, see dma.h */
 };
 
 /*

@@ -6,7 +6,7 @@
 #include <linux/moduleparam.h>
 #include <linux/scatterlist.h>
 
-#include "../core/fault.h"
+#include "../core/dma.h"
 #include "host.h"
 #include "trace.h"
 
@@ -81,7 +81,7 @@ static int kdp_map_mr(struct kdp_req *req, struct request *rq, struct nvmf_sqe *
  */
 int kdp_map_data(struct kdp_req *req, struct request *rq, struct nvmf_sqe *sqe)
 {
-	struct ib_device *ib = req->queue->conn.dev->ib;
+	struct kdp_device *dev = req->queue->conn.dev;
 	int err;
 
 	req->how = KDP_MAP_NONE;
@@ -96,8 +96,7 @@ int kdp_map_data(struct kdp_req *req, struct request *rq, struct nvmf_sqe *sqe)
 	if (err)
 		return -ENOMEM;
 	req->sgt.nents = kdp_rq_map_sg(rq, req->sgt.sgl);
-	req->nr_dma = kdp_fault(KDP_FAULT_DMA_MAP) ? 0 :
-		      ib_dma_map_sg(ib, req->sgt.sgl, req->sgt.nents, rq_dma_dir(rq));
+	req->nr_dma = kdp_dma_map_sg(dev, req->sgt.sgl, req->sgt.nents, rq_dma_dir(rq));
 	if (!req->nr_dma) {
 		err = -ENOMEM;
 		goto free_table;
@@ -117,7 +116,7 @@ int kdp_map_data(struct kdp_req *req, struct request *rq, struct nvmf_sqe *sqe)
 	return 0;
 
 unmap:
-	ib_dma_unmap_sg(ib, req->sgt.sgl, req->sgt.nents, rq_dma_dir(rq));
+	kdp_dma_unmap_sg(dev, req->sgt.sgl, req->sgt.nents, rq_dma_dir(rq));
 free_table:
 	sg_free_table_chained(&req->sgt, KDP_INLINE_SEGMENTS);
 	return err;
@@ -127,7 +126,7 @@ void kdp_unmap_data(struct kdp_req *req, struct request *rq)
 {
 	if (req->how == KDP_MAP_NONE)
 		return;
-	ib_dma_unmap_sg(req->queue->conn.dev->ib, req->sgt.sgl, req->sgt.nents, rq_dma_dir(rq));
+	kdp_dma_unmap_sg(req->queue->conn.dev, req->sgt.sgl, req->sgt.nents, rq_dma_dir(rq));
 	sg_free_table_chained(&req->sgt, KDP_INLINE_SEGMENTS);
 	req->how = KDP_MAP_NONE;
 }

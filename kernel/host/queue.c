@@ -2,7 +2,7 @@
 /* A queue: its connection, command slots, capsules and receive buffers. */
 #include <linux/slab.h>
 
-#include "../core/fault.h"
+#include "../core/dma.h"
 #include "host.h"
 
 /*
@@ -35,15 +35,6 @@ static int kdp_queue_cpu(u16 qid)
 	return cpumask_first(cpu_online_mask);
 }
 
-static int kdp_queue_map(struct ib_device *ib, void *buffer, size_t size,
-			 enum dma_data_direction dir, dma_addr_t *dma)
-{
-	if (kdp_fault(KDP_FAULT_DMA_MAP))
-		return -ENOMEM;
-	*dma = ib_dma_map_single(ib, buffer, size, dir);
-	return ib_dma_mapping_error(ib, *dma) ? -ENOMEM : 0;
-}
-
 static int kdp_queue_alloc(struct kdp_queue *queue)
 {
 	struct kdp_device *dev = queue->conn.dev;
@@ -59,14 +50,14 @@ static int kdp_queue_alloc(struct kdp_queue *queue)
 	    !queue->responses)
 		return -ENOMEM;
 
-	err = kdp_queue_map(dev->ib, queue->capsules, queue->depth * NVMF_SQE_SIZE,
-			    DMA_TO_DEVICE, &queue->capsules_dma);
+	err = kdp_dma_map(dev, queue->capsules, queue->depth * NVMF_SQE_SIZE, DMA_TO_DEVICE,
+			  &queue->capsules_dma);
 	if (err) {
 		queue->capsules_dma = 0;
 		return err;
 	}
-	err = kdp_queue_map(dev->ib, queue->responses, queue->depth * NVMF_CQE_SIZE,
-			    DMA_FROM_DEVICE, &queue->responses_dma);
+	err = kdp_dma_map(dev, queue->responses, queue->depth * NVMF_CQE_SIZE, DMA_FROM_DEVICE,
+			  &queue->responses_dma);
 	if (err) {
 		queue->responses_dma = 0;
 		return err;
@@ -84,11 +75,11 @@ static void kdp_queue_free(struct kdp_queue *queue)
 	if (queue->mrs)
 		kdp_mr_pool_destroy(queue->mrs);
 	if (queue->responses_dma)
-		ib_dma_unmap_single(queue->conn.dev->ib, queue->responses_dma,
-				    queue->conn_depth * NVMF_CQE_SIZE, DMA_FROM_DEVICE);
+		kdp_dma_unmap(queue->conn.dev, queue->responses_dma,
+			      queue->conn_depth * NVMF_CQE_SIZE, DMA_FROM_DEVICE);
 	if (queue->capsules_dma)
-		ib_dma_unmap_single(queue->conn.dev->ib, queue->capsules_dma,
-				    queue->conn_depth * NVMF_SQE_SIZE, DMA_TO_DEVICE);
+		kdp_dma_unmap(queue->conn.dev, queue->capsules_dma,
+			      queue->conn_depth * NVMF_SQE_SIZE, DMA_TO_DEVICE);
 	kfree(queue->responses);
 	kfree(queue->capsules);
 	kfree(queue->rsps);

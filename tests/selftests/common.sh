@@ -17,7 +17,7 @@ tmp=$(mktemp -d /tmp/kdp-selftest.XXXXXX) || exit 4
 trap 'rm -rf "$tmp"' EXIT
 
 # No single operation may take longer, on the slowest machine.
-patience=60
+patience=$((60 * (kdp_slowness + 1) / 2))
 
 # world_begin: RDMA device and modules. What is left behind and what the kernel says
 # meanwhile, run-selftests.sh watches.

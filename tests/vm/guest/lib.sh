@@ -9,6 +9,7 @@
 #   target.sh  target_up, target_down: a stock nvmet target over RDMA
 #   host.sh    kdp_load, kdp_unload, nvme_connect_stock, nvme_disconnect_stock
 #   watch.sh   watch_begin, watch_end: nothing left behind, nothing in dmesg
+#   leaks.sh   leaks_begin, leaks_take: kmemleak, where there is one
 #
 # Functions return non-zero after a message on stderr; none of them exits.
 
@@ -18,6 +19,13 @@ kdp_guest_dir=$(dirname "${BASH_SOURCE[0]}")
 	echo "lib.sh: not in the virtual machine (start it with tests/vm/run)" >&2
 	exit 4
 }
+
+# How much longer things may take than on the stock machine.
+case ${MACHINE:-stock} in
+debug) kdp_slowness=6 ;;
+uml-debug) kdp_slowness=2 ;;
+*) kdp_slowness=1 ;;
+esac
 
 # complain WORDS...: a message on stderr, and failure.
 complain() {
@@ -45,3 +53,5 @@ wait_until() {
 . "$kdp_guest_dir/host.sh"
 # shellcheck source=tests/vm/guest/watch.sh
 . "$kdp_guest_dir/watch.sh"
+# shellcheck source=tests/vm/guest/leaks.sh
+. "$kdp_guest_dir/leaks.sh"

@@ -7,10 +7,12 @@
 #
 # NAME is a file of tests/selftests without ".sh"; all of them if none is given.
 # A test prints KTAP, exits 0 (pass), 4 (skip) or otherwise (fail), and may say in
-# its head `# timeout: SECONDS` (120). One that runs over time is killed and failed.
+# its head `# timeout: SECONDS` (120; more on a slow machine). One that runs over time
+# is killed and failed.
 # rxe0 is up before the first. After each one everything that it left connected is
 # disconnected and the modules are unloaded; what cannot be, or what the kernel
-# said meanwhile, fails the point "NAME: nothing left behind".
+# said meanwhile, fails the point "NAME: nothing left behind"; memory that it leaked
+# fails "NAME: no memory leaked" (where the kernel has kmemleak).
 #
 # Results: KTAP with subtests on stdout; KDP_OUT/points, one "pass|fail|skip TEST: POINT"
 # a line and at last "end"; each test's own output in KDP_OUT/selftests/NAME.log.
@@ -25,6 +27,8 @@ points=$KDP_OUT/points
 mkdir -p "$logs"
 : >"$points"
 failures=0
+# For "no memory leaked": the tests, and the kernel's clock before and after each.
+ran=() ran_from=() ran_to=() leaked=()
 
 # point pass|fail|skip TEXT: what the host counts.
 point() {
@@ -71,8 +75,9 @@ run_one() {
 	limit=$(sed -n 's/^# timeout: *\([0-9][0-9]*\).*/\1/p' "$file" | head -n 1)
 
 	echo "kdp-selftest: $name" >/dev/kmsg
+	ran+=("$name") ran_from+=("$(leaks_clock)")
 	watch_begin
-	timeout -k 5 "${limit:-120}" "$file" </dev/null 2>&1 | tee "$log" | sed -u 's/^/  /'
+	timeout -k 5 $((${limit:-120} * kdp_slowness)) "$file" </dev/null 2>&1 | tee "$log" | sed -u 's/^/  /'
 	status=${PIPESTATUS[0]}
 	count_points "$name" "$status" "$log"
 
@@ -83,6 +88,8 @@ run_one() {
 		sed 's/^/  # /' "$logs/$name.watch"
 	fi
 	[[ -s $logs/$name.watch ]] || rm -f "$logs/$name.watch"
+	ran_to+=("$(leaks_clock)")
+	! leaks_watched || leaks_note
 
 	if ((failures > before)); then
 		echo "not ok $2 $name # $((SECONDS - started)) s"
@@ -93,7 +100,41 @@ run_one() {
 	fi
 }
 
+# leaks_note: scan; whose are the new findings?
+leaks_note() {
+	local at report i owner
+	while read -r at report; do
+		reports_expected "$report" && continue
+		owner=-1
+		for i in "${!ran[@]}"; do
+			((at < ran_from[i] || at > ran_to[i])) || owner=$i
+		done
+		# allocated before the first or between two of them
+		((owner >= 0)) || owner=$((${#ran[@]} - 1))
+		leaked[owner]=1
+		tr '\037' '\n' <<<"$report" | head -n 40 >>"$logs/${ran[owner]}.leaks"
+	done < <(leaks_take)
+}
+
+# A last object must grow old enough to be reported.
+leaks_end() {
+	local i
+	sleep 6
+	leaks_note
+	leaks_note
+	for i in "${!ran[@]}"; do
+		if [[ -n ${leaked[i]:-} ]]; then
+			point fail "${ran[i]}: no memory leaked"
+			sed 's/^/  # /' "$logs/${ran[i]}.leaks"
+		else
+			point pass "${ran[i]}: no memory leaked"
+		fi
+	done
+}
+
+all=0
 if ((!$#)); then
+	all=1
 	for file in "$selftests"/*.sh; do
 		[[ ! -x $file ]] || set -- "$@" "$(basename "$file" .sh)"
 	done
@@ -109,9 +150,17 @@ if ! rxe_up; then
 	echo "Bail out! no RDMA device"
 	exit 1
 fi
+rm -f "$KDP_OUT/known-reports.seen"
+! leaks_watched || leaks_begin
 number=0
 for name; do
 	run_one "$name" $((++number))
 done
+! leaks_watched || leaks_end
+if ((all)); then
+	while IFS= read -r name; do
+		point fail "tests/vm/known-reports: never seen: $name"
+	done < <(reports_unseen)
+fi
 echo end >>"$points"
 ((failures == 0))

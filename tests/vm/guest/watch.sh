@@ -7,7 +7,8 @@
 #   ... whatever is to be watched ...
 #   target_down; watch_end || echo "it left something"
 
-watch_bad='BUG:|WARNING:|Oops|Call Trace:|general protection|unable to handle|kernel BUG at|INFO: task .* blocked|stall|lockup|UBSAN|KASAN|KCSAN|refcount_t:|DMA-API|[Ll]eak|use-after-free|deadlock|[Bb]ad page|list_(add|del) corruption|scheduling while atomic|sleeping function|still (held|in use|has)'
+# shellcheck source=tests/vm/guest/reports.sh
+. "$kdp_guest_dir/reports.sh"
 
 # RDMA objects as "kind owner" lines: numbers and states change, owners must not.
 # ib_core's own CQs are its shared pool (ib_cq_pool_get, used by the stock drivers):
@@ -24,6 +25,8 @@ watch_resources() {
 watch_extra() {
 	comm -13 <(printf '%s\n' "$1") <(printf '%s\n' "$2")
 }
+
+watch_lockdep_off=
 
 # watch_begin: from here on. Bring rxe up first: a device has queues of its own.
 watch_begin() {
@@ -61,7 +64,12 @@ watch_end() {
 	if [[ $text != *"$watch_mark"* ]]; then
 		complain "the kernel's log has overrun since watch_begin" || rc=1
 	fi
-	text=$(grep -E -A 25 "$watch_bad" <<<"${text##*"$watch_mark"}")
+	text=$(reports_unexpected <<<"${text##*"$watch_mark"}")
 	[[ -z $text ]] || complain "the kernel complained:"$'\n'"$text" || rc=1
+	# It goes off with its first report: what came later was not watched.
+	if grep -qs 'debug_locks: *0' /proc/lockdep_stats && [[ -z $watch_lockdep_off ]]; then
+		watch_lockdep_off=1
+		complain "lockdep is off: locks are not watched any more" || rc=1
+	fi
 	return "$rc"
 }
