@@ -47,8 +47,14 @@ selftests: tools ## the selftests' helper programs, into build/selftests
 demo: ## in a VM: a filesystem on a remote namespace, and the paths side by side
 	@tests/vm/demo.sh
 
-check: ## every test, on both kernels; last line "N passed, N failed"
-	@tests/check.sh
+check: ## units, and every selftest on both stock kernels; last line "N passed, N failed"
+	@tests/check.sh deps build user tree modules vm
+
+check-debug: ## every selftest on the checking kernels (debug and uml-debug)
+	@tests/check.sh deps build debug uml-debug
+
+check-watchers: tools selftests ## plant faults in a copy and see each caught
+	@tests/watchers/check.sh
 
 debug-kernel: deps ## our kernel for QEMU that checks every access and lock (a quarter of an hour)
 	@scripts/build-kernel.sh debug
@@ -70,4 +76,5 @@ install: tools modules ## programs under PREFIX, modules for KVER, depmod
 clean: ## remove build/
 	@rm -rf build
 
-.PHONY: help deps all modules lib tools selftests demo check vm install clean
+.PHONY: help deps all modules lib tools selftests demo check check-debug check-watchers debug-kernel \
+	uml lint vm install clean

@@ -1,14 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# Every test there is: `make check`. Stage by stage; a stage that fails does not
-# keep the later ones from running. The last line of the output is
-# "N passed, N failed" (and ", N skipped" if any were); the status is 0 only if
-# nothing failed. Logs in build/check/.
+# Every test there is. Stage by stage; a stage that fails does not keep the later
+# ones from running. The last line of the output is "N passed, N failed" (and
+# ", N skipped" if any were); the status is 0 only if nothing failed. Logs in
+# build/check/.
 #
-#   tests/check.sh [STAGE...]     stages: deps user tree modules vm
+#   tests/check.sh [STAGE...]
+#
+#   make check        deps build user tree modules vm
+#   make check-debug  deps build debug uml-debug
+#   .ci/run           all of them
 #
 # Environment: KERNELS="6.12 6.1" (which to build for and boot), ACCEL (see tests/vm/run).
+# CHECK_CLOCK=1: keep an eye on the clock. Once an hour has gone, no further stage of
+# the checking kernels begins: it is skipped, by name; and none outlives the 85th minute.
 
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
@@ -21,6 +27,10 @@ failures=()
 
 # Long enough for all selftests; less than what the whole may take.
 vm_timeout=${VM_TIMEOUT:-900}
+debug_timeout=${DEBUG_TIMEOUT:-1800}
+
+# With CHECK_CLOCK: when the last stage may begin, and when it must have ended.
+last_begin=3600 last_end=5100
 
 say() {
 	printf '[%4d s] %s\n' "$SECONDS" "$*"
@@ -50,6 +60,24 @@ stage() {
 	fi
 }
 
+skip() {
+	((++skipped))
+	say "skipped: $1"
+}
+
+# in_time NAME: may this stage still begin? Else it is skipped.
+in_time() {
+	((${CHECK_CLOCK:-0} == 0 || SECONDS < last_begin)) && return
+	skip "$1: the hour is over"
+	return 1
+}
+
+# seconds_for MOST: that, or what is left.
+seconds_for() {
+	local left=$((last_end - SECONDS))
+	if ((${CHECK_CLOCK:-0} && left < $1)); then echo "$left"; else echo "$1"; fi
+}
+
 # --- stages ----------------------------------------------------------------------
 
 stage_deps() {
@@ -60,9 +88,12 @@ stage_deps() {
 	done
 }
 
-stage_user() {
+stage_build() {
 	stage "user space: build" user-build.log make tools || return
 	stage "selftests: build helper programs" selftests-build.log make selftests
+}
+
+stage_user() {
 	local junit=$logs/ctest.xml total bad skip status=0 name
 	rm -f "$junit"
 	say "user space: unit tests"
@@ -116,27 +147,52 @@ stage_modules() {
 stage_vm() {
 	local kernel
 	for kernel in $kernels; do
-		run_vm "$kernel"
+		run_vm "$kernel" "$vm_timeout" --kernel "$kernel"
 	done
 }
 
-selftests_in_vm() {
-	rm -rf "$2"
-	tests/vm/run --kernel "$1" --timeout "$vm_timeout" --out "$2" -- \
-		tests/vm/guest/run-selftests.sh
+# checking MACHINE: its kernel, the modules for it, all selftests on it.
+checking() {
+	local machine=$1 rc=0
+	in_time "$machine: kernel" || return 0
+	stage "$machine: kernel" "kernel-$machine.log" \
+		timeout "$(seconds_for 5100)" scripts/build-kernel.sh "$machine" || rc=$?
+	if ((rc)) && ! in_time "$machine: selftests"; then return 0; fi
+	((rc == 0)) || return
+	in_time "$machine: modules" || return 0
+	stage "$machine: modules" "modules-$machine.log" scripts/build-modules.sh "$machine" || return
+	in_time "$machine: selftests" || return 0
+	run_vm "$machine" "$(seconds_for "$debug_timeout")" --machine "$machine"
 }
 
+stage_debug() {
+	checking debug
+}
+
+stage_uml-debug() {
+	checking uml-debug
+}
+
+selftests_in_vm() {
+	local out=$1 limit=$2
+	shift 2
+	rm -rf "$out"
+	tests/vm/run "$@" --timeout "$limit" --out "$out" -- tests/vm/guest/run-selftests.sh
+}
+
+# run_vm NAME SECONDS OPTIONS-OF-TESTS/VM/RUN...
 run_vm() {
-	local kernel=$1 out=$logs/vm-$1 status=0 kind text
+	local kernel=$1 limit=$2 out=$logs/vm-$1 status=0 kind text
+	shift 2
 	say "selftests on $kernel"
-	selftests_in_vm "$kernel" "$out" || status=$?
+	selftests_in_vm "$out" "$limit" "$@" || status=$?
 	# QEMU's translator may run a stale instruction on one CPU while the kernel on
 	# another patches its own text (a jump label): the guest dies of an int3 that is no
 	# longer there. No code of ours can do that; once more, and say so.
 	if grep -q 'Oops: int3' "$out/console.log" "$out/dmesg.txt" 2>/dev/null; then
 		say "the emulator tripped over a patched instruction (Oops: int3): once more"
 		status=0
-		selftests_in_vm "$kernel" "$out" || status=$?
+		selftests_in_vm "$out" "$limit" "$@" || status=$?
 	fi
 
 	while read -r kind text; do
@@ -172,7 +228,7 @@ summary() {
 	((failed == 0))
 }
 
-(($#)) || set -- deps user tree modules vm
+(($#)) || set -- deps build user tree modules vm
 for name; do
 	declare -F "stage_$name" >/dev/null || { echo "check: no stage '$name'" >&2; exit 2; }
 done

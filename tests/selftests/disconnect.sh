@@ -72,11 +72,12 @@ slow_disk() {
 	[[ -b /dev/${block[0]##*/} ]] && echo "/dev/${block[0]##*/}"
 }
 
-# slow_seconds N: how long each command takes from now on.
+# slow_seconds N: how long each command takes from now on. scsi_debug counts in jiffies.
 slow_seconds() {
-	local hz
-	hz=$(zcat /proc/config.gz 2>/dev/null | sed -n 's/^CONFIG_HZ=//p')
-	echo $(($1 * ${hz:-250})) >"$slow/delay"
+	local from
+	from=$(leaks_clock)
+	sleep 1
+	echo $(($1 * ($(leaks_clock) - from))) >"$slow/delay"
 }
 
 slow_gone() {

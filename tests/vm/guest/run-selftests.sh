@@ -132,6 +132,15 @@ leaks_end() {
 	done
 }
 
+# Once through everything, so that what is made once and stays has been made.
+warm_up() {
+	local nqn=nqn.io.kdp:warm-up name
+	target_up "$nqn" 16 && kdp_load &&
+		name=$(kdp connect -a "$KDP_ADDR" -s 4420 -n "$nqn" -q "$kdp_hostnqn" -I "$kdp_hostid") &&
+		dd if="/dev/${name}n1" of=/dev/null bs=64k count=16 iflag=direct status=none &&
+		kdp disconnect "$name" && kdp_unload && target_down
+}
+
 all=0
 if ((!$#)); then
 	all=1
@@ -151,6 +160,7 @@ if ! rxe_up; then
 	exit 1
 fi
 rm -f "$KDP_OUT/known-reports.seen"
+warm_up >"$logs/warm-up.log" 2>&1 || echo "# the warm-up failed: $(tail -n 1 "$logs/warm-up.log")"
 ! leaks_watched || leaks_begin
 number=0
 for name; do

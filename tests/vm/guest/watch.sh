@@ -28,11 +28,26 @@ watch_extra() {
 
 watch_lockdep_off=
 
+# Growth of the kernel's general caches that a test may show. After a test they differ by
+# less than 100 KiB from before it, once everything has been used; a leak in each I/O or
+# connect shows sooner or later as more.
+watch_slab_slack=$((512 << 10))
+
+# Bytes in those caches; 0 where the kernel does not tell.
+watch_slab() {
+	awk '$1 ~ /^kmalloc-[0-9]/ { sum += $2 * $4 } END { print sum + 0 }' /proc/slabinfo 2>/dev/null
+}
+
+watch_slab_settled() {
+	(($(watch_slab) - watch_slab_before <= watch_slab_slack))
+}
+
 # watch_begin: from here on. Bring rxe up first: a device has queues of its own.
 watch_begin() {
 	watch_mark="kdp-watch $$.$RANDOM.$SECONDS begins"
 	watch_before=$(watch_resources)
 	watch_parts_before=$(watch_leftovers)
+	watch_slab_before=$(watch_slab)
 	echo "$watch_mark" >/dev/kmsg
 }
 
@@ -56,6 +71,10 @@ watch_end() {
 		text=$(watch_extra "$watch_before" "$(watch_resources)" | uniq -c)
 		complain "RDMA objects left behind:"$'\n'"$text" || rc=1
 	fi
+
+	# What is freed after a grace period may be late.
+	wait_until 10 watch_slab_settled ||
+		complain "slab growth: $((($(watch_slab) - watch_slab_before) >> 10)) KiB in kmalloc caches" || rc=1
 
 	text=$(watch_extra "$watch_parts_before" "$(watch_leftovers)")
 	[[ -z $text ]] || complain "left behind:"$'\n'"$text" || rc=1

@@ -91,6 +91,7 @@ vm_batch() {
 	trap "vm_end $pid; wait $pid 2>/dev/null" EXIT
 	trap 'exit 130' INT
 	trap 'exit 143' TERM HUP
+	trap 'exit 141' PIPE
 
 	while kill -0 "$pid" 2>/dev/null; do
 		# A guest that reported and cannot power off need not be waited for.
@@ -105,7 +106,7 @@ vm_batch() {
 		sleep 0.2
 	done
 	wait "$pid" || rc=$?
-	trap - EXIT INT TERM HUP
+	trap - EXIT INT TERM HUP PIPE
 
 	if [[ -f $out/status ]]; then
 		status=$(<"$out/status")
