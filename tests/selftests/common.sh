@@ -26,7 +26,7 @@ world_begin() {
 		ktap_not_ok "the helper programs are built" "missing in $programs; build them: make -C tests/selftests"
 		ktap_done
 	}
-	{ { [[ -d /sys/class/infiniband/rxe0 ]] || rxe_up; } && kdp_load; } 2>"$tmp/world" || {
+	{ { rdma_there || rdma_up; } && kdp_load; } 2>"$tmp/world" || {
 		ktap_not_ok "the modules load" "$(<"$tmp/world")"
 		ktap_done
 	}

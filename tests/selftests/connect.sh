@@ -36,7 +36,7 @@ round() {
 	name=$(connect "$address" "$one" "$@" 2>&1)
 	ktap_check "connect to $address $* gives $want" test "$name" = "$want" || return
 	ktap_check "its nodes are there" nodes_of "$want" 1
-	ktap_check "kdp list shows it" shows "$want" live "$one" rxe0 "/dev/${want}n1"
+	ktap_check "kdp list shows it" shows "$want" live "$one" "$KDP_RDMA_DEV" "/dev/${want}n1"
 	ktap_check "it reads" dd if="/dev/${want}n1" of=/dev/null bs=4k count=4 iflag=direct status=none
 	ktap_check "disconnect" disconnect "$want"
 	ktap_check "its nodes are gone" no_nodes
@@ -108,7 +108,7 @@ ktap_check "both have their nodes" both_have_nodes
 ktap_check "no node of a namespace that does not exist" test ! -e /dev/kdp1n3
 ktap_check "kdp list shows both" shows kdp0 kdp1 "$one" "$three" /dev/kdp1n7
 ktap_check "JSON: state" json_is state live
-ktap_check "JSON: RDMA device" json_is rdma_device rxe0
+ktap_check "JSON: RDMA device" json_is rdma_device "$KDP_RDMA_DEV"
 ktap_check "JSON: address" json_is traddr "$KDP_ADDR"
 ktap_check "JSON: port" json_is trsvcid 4420
 ktap_check "JSON: NQN" json_is subsystem_nqn "$one"

@@ -143,10 +143,10 @@ fi
 
 connected "$KDP_ADDR" "$nqn"
 io_begin
-ktap_check "the RDMA device goes" bounded rdma link delete rxe0
+ktap_check "the RDMA device goes" bounded rdma link delete "$KDP_RDMA_DEV"
 io_ended
 ktap_check "the controller has gone with it, or can be disconnected" gone_with_device
 ktap_check "no node is left" wait_until 10 no_nodes
 ktap_check "the target goes" target_down
-ktap_check "an RDMA device comes" rxe_up
+ktap_check "an RDMA device comes" rdma_up
 world_end

@@ -34,7 +34,7 @@ killed_with_io() {
 	nothing_left
 }
 
-[[ -d /sys/class/infiniband/rxe0 ]] || rxe_up || ktap_done
+rdma_there || rdma_up || ktap_done
 ktap_check "target is up" target_up "$nqn" 32
 calm
 

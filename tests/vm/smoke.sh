@@ -20,7 +20,7 @@ write_and_read() {
 }
 
 ktap_plan 8
-ktap_check "rxe0 is up" rxe_up
+ktap_check "rxe0 is up" rdma_up
 watch_begin
 ktap_check "target is up" target_up --namespaces 2 "$nqn" 64
 for address in "$KDP_ADDR" "$KDP_ADDR6"; do

@@ -30,7 +30,7 @@ show() {
 }
 
 heading "A stock nvmet target over soft-RoCE, memory-backed, MTU $KDP_MTU"
-must rxe_up
+must rdma_up
 must watch_begin
 must target_up "$nqn" 512
 must target_up "$stock_nqn" 512

@@ -5,7 +5,7 @@
 # Each part below is sourced from a file of its own:
 #
 #   ktap.sh    ktap_plan, ktap_ok, ktap_not_ok, ktap_skip, ktap_check, ktap_done
-#   rdma.sh    rxe_up, rxe_down
+#   rdma.sh    rdma_up, rdma_down
 #   target.sh  target_up, target_down: a stock nvmet target over RDMA
 #   host.sh    kdp_load, kdp_unload, nvme_connect_stock, nvme_disconnect_stock
 #   watch.sh   watch_begin, watch_end: nothing left behind, nothing in dmesg

@@ -9,7 +9,7 @@
 # A test prints KTAP, exits 0 (pass), 4 (skip) or otherwise (fail), and may say in
 # its head `# timeout: SECONDS` (120; more on a slow machine). One that runs over time
 # is killed and failed.
-# rxe0 is up before the first. After each one everything that it left connected is
+# The RDMA device is up before the first. After each one everything that it left connected is
 # disconnected and the modules are unloaded; what cannot be, or what the kernel
 # said meanwhile, fails the point "NAME: nothing left behind"; memory that it leaked
 # fails "NAME: no memory leaked" (where the kernel has kmemleak).
@@ -154,8 +154,8 @@ done
 
 echo "KTAP version 1"
 echo "1..$#"
-if ! rxe_up; then
-	point fail "rxe0 is up"
+if ! rdma_up; then
+	point fail "$KDP_RDMA_DEV is up"
 	echo "Bail out! no RDMA device"
 	exit 1
 fi

@@ -89,7 +89,7 @@ target_up() {
 		target_port "1$service" ipv6 "$KDP_ADDR6" "$service" &&
 		ln -s "$subsys" "$nvmet/ports/$service/subsystems/" &&
 		ln -s "$subsys" "$nvmet/ports/1$service/subsystems/" ||
-		complain "target_up: cannot listen on $KDP_ADDR and $KDP_ADDR6, port $service (is rxe up?)"
+		complain "target_up: cannot listen on $KDP_ADDR and $KDP_ADDR6, port $service (is the RDMA device up?)"
 }
 
 # target_down [NQN]: that subsystem, or all; its backends; ports that serve nothing.

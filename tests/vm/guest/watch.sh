@@ -3,7 +3,7 @@
 #
 # Nothing left behind, nothing in the kernel's log. Sourced by lib.sh.
 #
-#   rxe_up; watch_begin
+#   rdma_up; watch_begin
 #   ... whatever is to be watched ...
 #   target_down; watch_end || echo "it left something"
 
@@ -33,16 +33,21 @@ watch_lockdep_off=
 # connect shows sooner or later as more.
 watch_slab_slack=$((512 << 10))
 
-# Bytes in those caches; 0 where the kernel does not tell.
+# Bytes in those caches; 0 where the kernel does not tell, or KASAN keeps what was freed:
+# there kmemleak watches.
 watch_slab() {
-	awk '$1 ~ /^kmalloc-[0-9]/ { sum += $2 * $4 } END { print sum + 0 }' /proc/slabinfo 2>/dev/null
+	if leaks_watched || [[ ! -r /proc/slabinfo ]]; then
+		echo 0
+		return
+	fi
+	awk '$1 ~ /^kmalloc-[0-9]/ { sum += $2 * $4 } END { print sum + 0 }' /proc/slabinfo
 }
 
 watch_slab_settled() {
 	(($(watch_slab) - watch_slab_before <= watch_slab_slack))
 }
 
-# watch_begin: from here on. Bring rxe up first: a device has queues of its own.
+# watch_begin: from here on. Bring the RDMA device up first: a device has queues of its own.
 watch_begin() {
 	watch_mark="kdp-watch $$.$RANDOM.$SECONDS begins"
 	watch_before=$(watch_resources)

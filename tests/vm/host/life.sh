@@ -34,6 +34,7 @@ vm_write_env() {
 		[KVER]=$kver
 		[MACHINE]=$machine
 		[ACCEL]=$accel
+		[KDP_RDMA]=$rdma
 		[KDP_CWD]=$PWD
 		[KDP_SHELL]=$shell
 		[KDP_WATCHDOG]=$((${timeout:-300} - 10))
