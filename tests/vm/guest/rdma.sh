@@ -47,10 +47,11 @@ rdma_up() {
 		complain "rdma link add $KDP_RDMA_DEV on $KDP_NETDEV failed" || return
 	modprobe -a rdma_ucm ib_uverbs
 	wait_until 20 rdma_ready ||
-		complain "$KDP_RDMA_DEV has not become ACTIVE with its addresses within 20 s"
+		complain "$KDP_RDMA_DEV has not become ACTIVE with its addresses within 20 s" || return
+	target_keep_ports
 }
 
 # rdma_down: remove the device under whoever uses it.
 rdma_down() {
-	! rdma_there || rdma link delete "$KDP_RDMA_DEV"
+	! rdma_there || rdma link delete "$KDP_RDMA_DEV" && target_forget_ports
 }

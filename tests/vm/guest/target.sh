@@ -45,6 +45,35 @@ target_port() {
 		echo "$4" >"$dir/addr_trsvcid"
 }
 
+# On a kernel with lockdep the ports stay, held by a subsystem that nobody may connect to.
+# When a port's last link goes, nvmet destroys the listener under nvmet_config_sem, which
+# lockdep reports (handler_mutex against nvmet_config_sem, in stock code alone) and then
+# goes off: nothing that comes later would be watched. Where the RDMA device went first,
+# the listener is gone and the port can follow.
+target_keeper=nqn.io.kdp:keeps-the-ports
+
+target_keep_ports() {
+	local port
+	[[ -e /proc/lockdep ]] || return 0
+	target_modules || return
+	mkdir -p "$nvmet/subsystems/$target_keeper"
+	target_port 4420 ipv4 "$KDP_ADDR" 4420 && target_port 14420 ipv6 "$KDP_ADDR6" 4420 || return
+	for port in 4420 14420; do
+		ln -sfn "$nvmet/subsystems/$target_keeper" "$nvmet/ports/$port/subsystems/$target_keeper" || return
+	done
+}
+
+# To be called when the RDMA device has gone.
+target_forget_ports() {
+	local port
+	[[ -d $nvmet/subsystems/$target_keeper ]] || return 0
+	for port in "$nvmet"/ports/*; do
+		rm -f "$port/subsystems/$target_keeper"
+		rmdir "$port" 2>/dev/null
+	done
+	rmdir "$nvmet/subsystems/$target_keeper"
+}
+
 # target_up [--hosts HOSTNQN,...] [--namespaces N] [--blocksize 512|4096] NQN MB [PORT]
 #
 # A subsystem with N (1) namespaces of MB each, reachable at KDP_ADDR and KDP_ADDR6,
@@ -99,6 +128,7 @@ target_down() {
 	shopt -s nullglob
 	# shellcheck disable=SC2231 # the pattern is meant
 	for subsys in $nvmet/subsystems/$nqn; do
+		[[ ${subsys##*/} != "$target_keeper" ]] || continue
 		for port in "$nvmet"/ports/*/subsystems/"${subsys##*/}"; do rm "$port" || rc=1; done
 		for ns in "$subsys"/namespaces/*; do
 			echo 0 >"$ns/enable"
@@ -116,6 +146,7 @@ target_down() {
 		dir=("$port"/subsystems/*)
 		((${#dir[@]})) || rmdir "$port" || rc=1
 	done
+	rdma_there || target_forget_ports
 	[[ $nqn != '*' ]] || for dir in "$nvmet"/hosts/*; do rmdir "$dir" || rc=1; done
 	shopt -u nullglob
 	((rc == 0)) || complain "target_down: something of $nqn would not go"
