@@ -161,6 +161,8 @@ Result<PathUri> parse_uri(std::string_view text)
     const auto colon = text.find(':');
     const auto scheme = text.substr(0, colon);
     PathUri uri;
+    if (text.find('\0') != std::string_view::npos)
+        return wrong("the name of a path contains a NUL byte");
     if (colon == std::string_view::npos)
         return wrong(
             fmt::format("\"{}\" names no path: kernel:, block: or verbs: comes first", text));

@@ -32,7 +32,7 @@ struct PathUri {
 };
 
 /// EINVAL with a sentence that quotes what is wrong: an unknown scheme or parameter, an empty
-/// part, a port or namespace identifier out of range, a broken %XX.
+/// part, a port or namespace identifier out of range, a broken %XX, a NUL byte.
 [[nodiscard]] Result<PathUri> parse_uri(std::string_view uri);
 
 }  // namespace kdp

@@ -116,6 +116,9 @@ TEST(Uri, RefusesWithASentence)
     expect_refused("block:/a%2", "%XX");
     expect_refused("block:/a%zz", "no byte");
     expect_refused("block:/a%00", "no byte");
+    // what is behind a NUL would be lost on the way to the kernel or the target
+    expect_refused(std::string("block:/a\0b", 10), "NUL");
+    expect_refused(std::string("verbs://h/n\0x", 13), "NUL");
 }
 
 TEST(Uri, RefusesUnknownParameters)
