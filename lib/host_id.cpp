@@ -114,6 +114,8 @@ Result<HostIdentity> host_identity(const std::string& nqn, const std::string& id
     if (identity.nqn.size() > NVMF_NQN_SIZE)
         return Error{EINVAL, fmt::format("the host NQN has {} bytes; {} are allowed",
                                          identity.nqn.size(), NVMF_NQN_SIZE)};
+    if (identity.nqn.find('\0') != std::string::npos)
+        return Error{EINVAL, "the host NQN contains a NUL byte"};
 
     std::optional<HostId> found;
     if (!id.empty()) {

@@ -38,7 +38,7 @@ struct HostIdentitySources {
 /// Identifier: @p id, else the UUID in a given @p nqn, else the file /etc/nvme/hostid, else
 /// the UUID in the NQN, else from the machine ID (hashed: the machine ID is not to be shown).
 /// Both empty means the defaults. Reads files; thread safe.
-/// Errors: EINVAL for an NQN of 0 or more than 223 bytes or an @p id that is no UUID,
+/// Errors: EINVAL for an NQN of more than 223 bytes or with a NUL or an @p id that is no UUID,
 /// ENOENT when there is no source left.
 [[nodiscard]] Result<HostIdentity> host_identity(const std::string& nqn = {},
                                                  const std::string& id = {},

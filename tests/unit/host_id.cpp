@@ -133,6 +133,10 @@ TEST_F(HostIdentity, Errors)
     EXPECT_EQ(host_identity("nqn.x", "no-uuid", nothing).error().code, EINVAL);
     EXPECT_EQ(host_identity(std::string(224, 'n'), uuid, nothing).error().code, EINVAL);
     EXPECT_TRUE(host_identity(std::string(223, 'n'), uuid, nothing));
+    const std::string nul("nqn\0x", 5);  // only "nqn" would reach the target
+    EXPECT_EQ(host_identity(nul, uuid, nothing).error().code, EINVAL);
+    EXPECT_EQ(host_identity("", uuid, {put("nul", nul), missing(), missing()}).error().code,
+              EINVAL);
     EXPECT_EQ(host_identity("nqn.x", "", {missing(), put("id", "rubbish"), missing()}).error().code,
               EINVAL);
 }
