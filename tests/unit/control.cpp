@@ -18,6 +18,7 @@
 
 #include "control_parse.hpp"
 #include "controller_json.hpp"
+#include "json_text.hpp"
 #include "netlink.hpp"
 
 namespace {
@@ -155,6 +156,15 @@ TEST(ControlJson, Shape)
     EXPECT_EQ(c["namespaces"][0]["disk"], "kdp3n1");
     EXPECT_EQ(c["namespaces"][0]["bytes"], std::uint64_t{1} << 42);
     EXPECT_EQ(tool::controllers_to_json({})["controllers"].size(), 0u);
+}
+
+// A subsystem's name is what somebody wrote into a target's configfs.
+TEST(ControlJson, BytesThatAreNoUtf8)
+{
+    Controller controller;
+    controller.subsystem_nqn = "nqn.\xff\xc3";
+    const std::string text = tool::json_text(tool::controllers_to_json({controller}));
+    EXPECT_NE(text.find("nqn.\xef\xbf\xbd"), std::string::npos) << text;
 }
 
 TEST(ExtendedAck, TextOfAnErrorMessage)

@@ -16,6 +16,7 @@
 #include "bench/print_text.hpp"
 #include "bench/runner.hpp"
 #include "command.hpp"
+#include "json_text.hpp"
 #include "report.hpp"
 
 namespace kdp::tool {
@@ -53,7 +54,7 @@ int bench_paths(Arguments& arguments)
     const bool measured = std::any_of(result.paths.begin(), result.paths.end(),
                                       [](const PathReport& path) { return !path.turns.empty(); });
     if (options.json)
-        fmt::print("{}\n", to_json(options, look_around(), result).dump(2));
+        fmt::print("{}\n", json_text(to_json(options, look_around(), result)));
     else if (measured)
         fmt::print("{}", to_text(options, look_around(), result));
     std::fflush(stdout);

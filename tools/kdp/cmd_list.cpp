@@ -10,6 +10,7 @@
 
 #include "command.hpp"
 #include "controller_json.hpp"
+#include "json_text.hpp"
 #include "report.hpp"
 #include "text_table.hpp"
 #include "units.hpp"
@@ -58,7 +59,7 @@ int list(bool json)
     if (!controllers)
         return report("list", "", controllers.error());
     if (json)
-        fmt::print("{}\n", controllers_to_json(controllers.value()).dump(2));
+        fmt::print("{}\n", json_text(controllers_to_json(controllers.value())));
     else if (!controllers.value().empty())
         fmt::print("{}", table_of(controllers.value()));
     return exit_ok;
