@@ -17,12 +17,13 @@ KVER ?= $(if $(filter-out stock,$(MACHINE)),$(MACHINE),$(shell scripts/kernel.sh
 USER_BUILD := build/user
 PREFIX ?= /usr/local
 INSTALL_MOD_PATH ?=
+FUZZ_SECONDS ?= 600
 export KERNEL MACHINE ACCEL
 
 help: ## this list
 	@echo 'kdp: NVMe over RDMA, kernel-direct and userspace-direct. Targets:'
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
-	@echo 'Variables: MACHINE=stock|debug|uml|uml-debug, KERNEL=6.12|6.1, KVER=<release>, ACCEL=auto|kvm|tcg|icount, PREFIX, DESTDIR, INSTALL_MOD_PATH'
+	@echo 'Variables: MACHINE=stock|debug|uml|uml-debug, KERNEL=6.12|6.1, KVER=<release>, ACCEL=auto|kvm|tcg|icount, FUZZ_SECONDS, PREFIX, DESTDIR, INSTALL_MOD_PATH'
 
 deps: ## install the Debian packages that are missing
 	@scripts/deps.sh
@@ -66,6 +67,9 @@ uml: deps ## User-Mode Linux, plain and checking: the fast machine
 lint: tools ## clang-format and clang-tidy over the user side (minutes)
 	@scripts/lint.sh $(USER_BUILD)
 
+fuzz-wire: ## fuzz the wire format and other parsers for FUZZ_SECONDS (600) with clang
+	@tests/fuzz/run.sh build/fuzz '$(FUZZ_SECONDS)'
+
 vm: deps ## a shell in the VM (Ctrl-D leaves, Ctrl-A X kills)
 	@tests/vm/run --shell
 
@@ -77,4 +81,4 @@ clean: ## remove build/
 	@rm -rf build
 
 .PHONY: help deps all modules lib tools selftests demo check check-debug check-watchers debug-kernel \
-	uml lint vm install clean
+	uml lint fuzz-wire vm install clean
