@@ -56,7 +56,7 @@ done
 if [[ $seconds == --merge ]]; then
 	for name; do
 		mkdir -p "$seeds/$name"
-		"$binaries/fuzz_$name" -merge=1 "$seeds/$name" "$build/corpus/$name" \
+		"$binaries/fuzz_$name" -set_cover_merge=1 "$seeds/$name" "$build/corpus/$name" \
 			>"$logs/merge-$name.log" 2>&1 </dev/null || die "merge failed (log: $logs/merge-$name.log)"
 		say "$name: $(find "$seeds/$name" -type f | wc -l) files"
 	done
