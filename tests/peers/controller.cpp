@@ -107,7 +107,7 @@ Answer Subsystem::connect(const nvmf_sqe& sqe, std::span<const std::byte> data, 
     const std::uint16_t cntlid = nvmf_le16toh(in.cntlid);
     if (!qid) {
         const auto given = static_cast<std::uint16_t>(config_.cntlid.value_or(next_cntlid_++));
-        controller = std::make_shared<Controller>(config_, given);
+        controller = std::make_shared<Controller>(config_, given, in.subsysnqn);
         controllers_[given] = controller;
         return {NVMF_SC_SUCCESS, given};
     }
@@ -138,7 +138,8 @@ std::optional<Answer> Subsystem::identify(const nvmf_sqe& sqe, const Controller&
 
     switch (nvmf_le32toh(sqe.cdw10) & 0xff) {
         case NVMF_CNS_CTRL:
-            return Answer{.data = identify_controller(config_, controller.cntlid(), nqn_)};
+            return Answer{.data =
+                              identify_controller(config_, controller.cntlid(), controller.nqn())};
         case NVMF_CNS_ACTIVE_NS:
             return Answer{.data = active_list(config_, nsid)};
         case NVMF_CNS_NS:

@@ -24,15 +24,21 @@ namespace kdp::peer {
 /// What one host has connected to.
 class Controller {
 public:
-    Controller(const Config& config, std::uint16_t cntlid) : config_(config), cntlid_(cntlid) {}
+    /// @p nqn: as the host calls the subsystem.
+    Controller(const Config& config, std::uint16_t cntlid, std::string nqn)
+        : config_(config), cntlid_(cntlid), nqn_(std::move(nqn))
+    {
+    }
 
     [[nodiscard]] std::uint16_t cntlid() const { return cntlid_; }
+    [[nodiscard]] const std::string& nqn() const { return nqn_; }
     [[nodiscard]] std::optional<std::uint64_t> property(std::uint32_t offset) const;
     bool set_property(std::uint32_t offset, std::uint32_t value);
 
 private:
     const Config& config_;
     std::uint16_t cntlid_;
+    std::string nqn_;
     std::uint32_t cc_ = 0;
 };
 
