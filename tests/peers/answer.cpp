@@ -249,8 +249,9 @@ void Handler::touch(const CommandPtr& command, const Action& action)
     const bool writes = action.verb == Verb::touch_write;
     const std::string what =
         fmt::format("{} {}", writes ? "write" : "fetch", place_name(action.which));
+    const std::string line = std::to_string(action.line);
     if (!command->remote) {
-        journal_.note("touched", {{"what", what}, {"outcome", "the command has no key"}});
+        journal_.note("touched", {{"line", line}, {"what", what}, {"outcome", "no key"}});
         return;
     }
     std::uint64_t address = command->remote->address;
@@ -266,8 +267,9 @@ void Handler::touch(const CommandPtr& command, const Action& action)
         key = stale_key(key);
     const BufferPtr buffer = connection->buffer(action.bytes);
     std::fill(buffer->bytes.begin(), buffer->bytes.end(), foreign_byte);
-    const Connection::Done note = [this, what, key](ibv_wc_status status) {
-        journal_.note("touched", {{"what", what},
+    const Connection::Done note = [this, line, what, key](ibv_wc_status status) {
+        journal_.note("touched", {{"line", line},
+                                  {"what", what},
                                   {"key", fmt::format("{:#x}", key)},
                                   {"outcome", ibv_wc_status_str(status)}});
     };

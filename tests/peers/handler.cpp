@@ -119,6 +119,15 @@ void Handler::on_capsule(const ConnectionPtr& connection, std::span<const std::b
     command->connection = connection;
     command->remote = remote_of(sqe);
     connection->in_flight[command->cid()] = command->remote;
+    // somebody may have waited for company
+    auto& waiting = connection->waiting;
+    for (std::size_t n = waiting.size(); n; n--) {
+        auto attempt = std::move(waiting.front());
+        waiting.pop_front();
+        if (!attempt())
+            waiting.push_back(std::move(attempt));
+    }
+
     if (trace_)
         journal_.note("command", {{"queue", std::to_string(connection->qid())},
                                   {"opcode", fmt::format("{:#04x}", sqe.opcode)},
@@ -149,15 +158,6 @@ void Handler::on_capsule(const ConnectionPtr& connection, std::span<const std::b
                                   if (status == IBV_WC_SUCCESS)
                                       execute(command, std::span(buffer->bytes).first(wanted));
                               });
-    }
-
-    // somebody may have waited for company
-    auto& waiting = connection->waiting;
-    for (std::size_t n = waiting.size(); n; n--) {
-        auto attempt = std::move(waiting.front());
-        waiting.pop_front();
-        if (!attempt())
-            waiting.push_back(std::move(attempt));
     }
 }
 

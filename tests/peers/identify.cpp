@@ -53,6 +53,7 @@ std::vector<std::byte> identify_controller(const Config& config, std::uint16_t c
     page.text(4, "kdp-peer", NVMF_SERIAL_SIZE, ' ');
     page.text(24, "kdp peer", NVMF_MODEL_SIZE, ' ');
     page.text(64, "1", NVMF_FIRMWARE_SIZE, ' ');
+    page.put(76, 2, 1);  // CMIC: several controllers
     page.put(77, *config.mdts, 1);
     page.put(78, config.identify_cntlid.value_or(cntlid), 2);
     page.put(80, version, 4);
@@ -84,6 +85,7 @@ std::vector<std::byte> identify_namespace(const NamespaceConfig& config)
     page.put(25, *config.nlbaf, 1);
     page.put(26, *config.flbas, 1);
     page.put(29, *config.protection, 1);
+    page.put(30, 1, 1);  // NMIC: shared by them
     page.put(99, *config.read_only, 1);
     page.put(104, 0x6b647000 + config.nsid, 16 / 2);
     page.put(120, 0x6b647000 + config.nsid, 8);

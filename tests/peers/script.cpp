@@ -326,6 +326,8 @@ void parse_statement(std::string_view text, const std::string& name, unsigned li
     } else if (in.take("at")) {
         Rule rule = parse_rule(in);
         rule.line = line;
+        for (auto& action : rule.actions)
+            action.line = line;
         rule.text = fmt::format("{}", fmt::join(split(text), " "));
         script.rules.push_back(std::move(rule));
     } else {

@@ -89,6 +89,7 @@ enum class Which : std::uint8_t {
 };
 
 struct Action {
+    unsigned line = 0;  ///< of its rule
     Verb verb{};
     Which which = Which::none;
     std::uint64_t number = 0;
