@@ -84,6 +84,8 @@ TEST(WireCm, Reject)
     EXPECT_EQ(nvmf_rdma_rej_parse(hex("00 00 09 00 00*144").data(), 148),
               NVMF_RDMA_REJ_INVALID_CNTLID);
     EXPECT_EQ(nvmf_rdma_rej_parse(hex("00 00 ff ff").data(), 4), 0xffff);
+    EXPECT_EQ(nvmf_rdma_rej_parse(hex("01 00 06 00").data(), 4), 0);
+    EXPECT_EQ(nvmf_rdma_rej_parse(hex("a5*148").data(), 148), 0);
     EXPECT_EQ(nvmf_rdma_rej_parse(nullptr, 0), 0);
     EXPECT_EQ(nvmf_rdma_rej_parse(nullptr, 148), 0);
     for (std::size_t len = 0; len < 4; len++)

@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# A peer that hangs up: at every step of a connect, and during I/O. A connect fails with
+# ECONNRESET, I/O ends with an error, and nothing is left.
+# timeout: 240
+
+. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/peers.sh"
+
+reset='ECONNRESET|ECONNREFUSED|EPROTO|ETIMEDOUT'
+
+# Many I/Os in flight; status of the last that failed.
+many_reads() {
+	local rc=0
+	bounded fio --name=t --filename="$disk" --rw=randrw --bs=16k --direct=1 --ioengine=libaio --iodepth=16 \
+		--size=4M --time_based --runtime=600 --minimal >"$tmp/fio" 2>&1 || rc=$?
+	((rc != 0 && rc < 124)) || complain "fio's status is $rc"
+}
+
+reads_half() {
+	io_gives 1 "$broken.memory unchanged" guarded_io "$disk" read "$place" 65536 300
+}
+
+peers_begin
+
+# A retry that meets nobody takes the RDMA device's time: those begin now.
+later "hang-up after accepting" "$reset" "at 1 accepted do disconnect" -i 1
+later "hang-up after accepting an I/O queue" "$reset" "at 1 accepted queue 1 do disconnect" -i 1
+
+steps=("once established|at 1 established"
+	"at Connect|at 1 connect"
+	"at CAP|at 1 property-get"
+	"at CC|at 1 property-set"
+	"at CSTS|at 2 property-get"
+	"at Identify Controller|at 1 identify cns 1"
+	"at Set Features|at 1 set-features"
+	"once an I/O queue is established|at 1 established queue 1"
+	"at an I/O queue's Connect|at 1 connect queue 1"
+	"at the list of namespaces|at 1 identify cns 2"
+	"at Identify Namespace|at 1 identify cns 0")
+for step in "${steps[@]}"; do
+	peer_start "${step#*|} do disconnect" || continue
+	ktap_check "hang-up ${step%%|*}" fails_with "$reset" bash -c 'peer_connect -i 1'
+	peer_ends "hang-up ${step%%|*}: played"
+done
+peer_start "at 1 connect queue 1 do disconnect-all"
+ktap_check "hang-up of all queues" fails_with "$reset" bash -c 'peer_connect -i 1'
+peer_ends "hang-up of all queues: played"
+ktap_check "nothing left after those" nothing_left
+
+if with_peer "hang-up at the first read of a disk" "at 1 read do disconnect" -i 1; then
+	ktap_check "hang-up at the first read of a disk: failed" becomes failed
+	peer_end "hang-up at the first read of a disk"
+fi
+if with_peer "hang-up in the middle of the data" "at 1 read lba $lba do half-data, disconnect" -i 1; then
+	at_place 0
+	ktap_check "hang-up in the middle of the data: the read fails" reads_half
+	ktap_check "hang-up in the middle of the data: failed" becomes failed
+	peer_end "hang-up in the middle of the data"
+fi
+if with_peer "hang-up at the 100th I/O" "at 100 io do disconnect"; then
+	ktap_check "hang-up at the 100th I/O: all end" many_reads
+	ktap_check "hang-up at the 100th I/O: failed" becomes failed
+	peer_end "hang-up at the 100th I/O"
+fi
+if with_peer "the peer dies at the 100th I/O" "at 100 io do exit"; then
+	ktap_check "the peer dies at the 100th I/O: all end" many_reads
+	ktap_check "the peer dies at the 100th I/O: failed" becomes failed
+	peer_end "the peer dies at the 100th I/O"
+fi
+if with_peer "hang-up of the admin queue alone" "at 1 get-features do disconnect"; then
+	ktap_check "hang-up of the admin queue alone: the command fails" fails nvme get-feature -f 7 "/dev/$ctrl"
+	ktap_check "hang-up of the admin queue alone: failed" becomes failed
+	ktap_check "hang-up of the admin queue alone: I/O fails" io_gives 1 "$broken" guarded_io "$disk" read 0 4096 0
+	peer_end "hang-up of the admin queue alone"
+fi
+those_later
+world_end
