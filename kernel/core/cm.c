@@ -235,6 +235,7 @@ void kdp_conn_close(struct kdp_conn *conn)
 		rdma_destroy_id(conn->cm_id);	/* waits for its callback */
 		conn->cm_id = NULL;
 	}
+	kdp_cq_detach(&conn->cq);
 	kdp_qp_destroy(conn);
 	kdp_cq_destroy(&conn->cq);
 }

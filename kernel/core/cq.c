@@ -89,11 +89,21 @@ int kdp_cq_create(struct kdp_conn *conn, u32 nr_cqe)
 	return 0;
 }
 
+/*
+ * Nobody polls @cq any more. To be called before its QP goes: a completion names the
+ * QP, and a QP that was refused in the handshake has flushed ones which nobody waited for.
+ */
+void kdp_cq_detach(struct kdp_cq *cq)
+{
+	if (cq->ib)
+		kdp_poller_del(cq->poller, cq);
+}
+
+/* @cq is detached. */
 void kdp_cq_destroy(struct kdp_cq *cq)
 {
 	if (!cq->ib)
 		return;
-	kdp_poller_del(cq->poller, cq);
 	ib_destroy_cq(cq->ib);	/* waits for event handlers */
 	cq->ib = NULL;
 	kdp_poller_put(cq->poller);

@@ -17,6 +17,7 @@ void kdp_fault_exit(void);
 
 /* cq.c */
 int kdp_cq_create(struct kdp_conn *conn, u32 nr_cqe);
+void kdp_cq_detach(struct kdp_cq *cq);
 void kdp_cq_destroy(struct kdp_cq *cq);
 unsigned int kdp_cq_drain(struct kdp_cq *cq);
 int kdp_cq_arm(struct kdp_cq *cq);

@@ -42,6 +42,7 @@ int kdp_conn_create_qp(struct kdp_conn *conn, const struct ib_qp_cap *cap, u32 n
 	attr.recv_cq = conn->cq.ib;
 	err = rdma_create_qp(conn->cm_id, conn->dev->pd, &attr);
 	if (err) {
+		kdp_cq_detach(&conn->cq);
 		kdp_cq_destroy(&conn->cq);
 		return err;
 	}
