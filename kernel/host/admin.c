@@ -103,6 +103,20 @@ static int kdp_connect_error(struct kdp_ctrl *ctrl, u16 qid, int err, u64 result
 	return kdp_ctrl_error(ctrl, kdp_status_to_errno(err), text);
 }
 
+/*
+ * The admin queue's Connect gives the controller, the others must join that one: queues
+ * of two controllers would be one disk otherwise.
+ */
+static int kdp_check_cntlid(struct kdp_ctrl *ctrl, u16 qid, u16 cntlid)
+{
+	if (qid && cntlid != ctrl->cntlid)
+		return kdp_ctrl_error(ctrl, -EPROTO, "an I/O queue joined another controller");
+	if (cntlid == NVMF_CNTLID_DYNAMIC)
+		return kdp_ctrl_error(ctrl, -EPROTO, "the target gives no controller ID");
+	ctrl->cntlid = cntlid;
+	return 0;
+}
+
 /* Fabrics Connect on queue @qid of @entries. The admin queue's gives the controller's ID. */
 int kdp_connect_queue(struct kdp_ctrl *ctrl, u16 qid, u16 entries)
 {
@@ -128,8 +142,8 @@ int kdp_connect_queue(struct kdp_ctrl *ctrl, u16 qid, u16 entries)
 	err = kdp_exec(ctrl, &exec);
 	if (err)
 		err = kdp_connect_error(ctrl, qid, err, exec.result);
-	else if (!qid)
-		ctrl->cntlid = nvmf_connect_cntlid(exec.result);
+	else
+		err = kdp_check_cntlid(ctrl, qid, nvmf_connect_cntlid(exec.result));
 out:
 	kfree(data);
 	return err;

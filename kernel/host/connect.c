@@ -63,6 +63,9 @@ static int kdp_identify_ctrl(struct kdp_ctrl *ctrl)
 		kdp_ctrl_error(ctrl, err, "the controller takes no keyed SGLs");
 	else if (err)
 		kdp_ctrl_error(ctrl, err, "Identify Controller contradicts itself");
+	else if (ctrl->info.cntlid != ctrl->cntlid)
+		err = kdp_ctrl_error(ctrl, -EPROTO,
+				     "Connect and Identify name different controllers");
 	else
 		kdp_set_limits(ctrl);
 out:

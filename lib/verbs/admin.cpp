@@ -88,7 +88,12 @@ Result<std::uint16_t> Admin::fabrics_connect(Queue& queue, std::uint16_t qid, un
         return response.error();
     if ((response->status & NVMF_SC_MASK) != NVMF_SC_SUCCESS)
         return error_from_connect(*response, target_.nqn, target_.host.nqn, where);
-    return nvmf_connect_cntlid(response->result);
+    const std::uint16_t cntlid = nvmf_connect_cntlid(response->result);
+    // a queue of another controller would lead to other namespaces
+    if (cntlid == NVMF_CNTLID_DYNAMIC || (qid && cntlid != cntlid_))
+        return Error{EPROTO, where + " answered Connect of queue " + std::to_string(qid) +
+                                 " with the identifier of another controller"};
+    return cntlid;
 }
 
 Result<std::uint64_t> Admin::property_get(std::uint32_t offset, bool eight_bytes, const char* what)
@@ -164,6 +169,9 @@ Status Admin::identify()
     if (rc)
         return Error{-rc, "the controller at " + target_.endpoint.text +
                               " contradicts itself in Identify Controller"};
+    if (info_.cntlid != cntlid_)
+        return Error{EPROTO, "the controller at " + target_.endpoint.text +
+                                 " has another identifier in Identify than in Connect"};
     return ok();
 }
 
