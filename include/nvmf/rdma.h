@@ -78,7 +78,10 @@ static inline int nvmf_rdma_rep_parse(const void *data, size_t len)
 	return nvmf_le16toh(rep.crqsize);
 }
 
-/* Read the private data of a rejected connection: NVMF_RDMA_REJ_*, or 0 when there is none. */
+/*
+ * Read the private data of a rejected connection: NVMF_RDMA_REJ_*, or 0 when there is none
+ * of a format that we know.
+ */
 static inline int nvmf_rdma_rej_parse(const void *data, size_t len)
 {
 	struct nvmf_rdma_cm_rej rej;
@@ -86,6 +89,8 @@ static inline int nvmf_rdma_rej_parse(const void *data, size_t len)
 	if (!data || len < sizeof(rej))
 		return 0;
 	memcpy(&rej, data, sizeof(rej));
+	if (rej.recfmt != nvmf_htole16(NVMF_RDMA_RECFMT))
+		return 0;
 	return nvmf_le16toh(rej.status);
 }
 
