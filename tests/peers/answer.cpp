@@ -167,6 +167,9 @@ bool Handler::answer_when_possible(const CommandPtr& command)
         }
     }
     for (const auto& action : command->actions) {
+        auto& data = command->answer.data;
+        if (action.verb == Verb::patch && action.number + action.patch.size() <= data.size())
+            std::memcpy(data.data() + action.number, action.patch.data(), action.patch.size());
         if ((action.verb == Verb::touch_write || action.verb == Verb::touch_read) &&
             !action.after_ms)
             touch(command, action);

@@ -172,6 +172,21 @@ void parse_namespace(Statement& in, Config& config)
     }
 }
 
+std::vector<std::uint8_t> parse_hex(Statement& in)
+{
+    std::vector<std::uint8_t> bytes;
+    const auto hex = in.word("bytes in hex");
+    if (hex.size() % 2)
+        in.fail(fmt::format("\"{}\" has an odd number of hex digits", hex));
+    for (std::size_t at = 0; at < hex.size(); at += 2) {
+        const auto value = to_number(fmt::format("0x{}", hex.substr(at, 2)));
+        if (!value)
+            in.fail(fmt::format("\"{}\" is not bytes in hex", hex));
+        bytes.push_back(static_cast<std::uint8_t>(*value));
+    }
+    return bytes;
+}
+
 void parse_patch(Statement& in, Config& config)
 {
     auto& patches = in.take("controller")
@@ -180,15 +195,7 @@ void parse_patch(Statement& in, Config& config)
     Patch patch;
 
     patch.offset = static_cast<unsigned>(in.number("offset", identify_bytes - 1));
-    const auto hex = in.word("bytes in hex");
-    if (hex.size() % 2)
-        in.fail(fmt::format("\"{}\" has an odd number of hex digits", hex));
-    for (std::size_t at = 0; at < hex.size(); at += 2) {
-        const auto value = to_number(fmt::format("0x{}", hex.substr(at, 2)));
-        if (!value)
-            in.fail(fmt::format("\"{}\" is not bytes in hex", hex));
-        patch.bytes.push_back(static_cast<std::uint8_t>(*value));
-    }
+    patch.bytes = parse_hex(in);
     if (patch.offset + patch.bytes.size() > identify_bytes)
         in.fail(fmt::format("a patch ends at byte {} at most", identify_bytes));
     patches.push_back(std::move(patch));
@@ -222,6 +229,8 @@ std::optional<std::uint64_t> number_max(Verb verb)
         case Verb::send:
         case Verb::length:
             return 4096;
+        case Verb::patch:
+            return identify_bytes - 1;
         case Verb::delay:
         case Verb::data_late:
             return 600000;
@@ -270,6 +279,8 @@ Action parse_action(Statement& in, Event event)
         in.fail(fmt::format("{} cannot be done at that event", verb.name));
     action.verb = verb.verb;
     parse_argument(in, verb, action);
+    if (verb.verb == Verb::patch)
+        action.patch = parse_hex(in);
     if (verb.verb != Verb::touch_write && verb.verb != Verb::touch_read)
         return action;
     for (;;) {

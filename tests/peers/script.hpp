@@ -61,6 +61,7 @@ enum class Verb : std::uint8_t {
     no_data,
     half_data,
     no_response,
+    patch,
     repeat,
     repeat_invalidation,
     key,
@@ -93,6 +94,7 @@ struct Action {
     Verb verb{};
     Which which = Which::none;
     std::uint64_t number = 0;
+    std::vector<std::uint8_t> patch{};        ///< patch: the bytes; number: their offset
     std::uint32_t bytes = 64;                 ///< touch_*: how many
     std::optional<std::uint32_t> after_ms{};  ///< touch_*: after the response, not before
 };
@@ -189,7 +191,7 @@ struct SettingWord {
 };
 
 extern const std::array<EventWord, 18> event_words;
-extern const std::array<VerbWord, 24> verb_words;
+extern const std::array<VerbWord, 25> verb_words;
 extern const std::array<SettingWord<Config>, 25> setting_words;
 extern const std::array<SettingWord<NamespaceConfig>, 9> namespace_words;
 extern const std::array<std::string_view, 6> list_words;

@@ -33,7 +33,7 @@ const std::array<EventWord, 18> event_words{{
 
 using On = VerbWord::On;
 
-const std::array<VerbWord, 24> verb_words{{
+const std::array<VerbWord, 25> verb_words{{
     {"reject", Verb::reject, On::request, "STATUS|nothing|garbage|short",
      "refuse, with that status, without private data, with 148 bytes of 0xa5, or with 2 bytes"},
     {"ignore", Verb::ignore, On::request, "", "never answer"},
@@ -56,6 +56,7 @@ const std::array<VerbWord, 24> verb_words{{
     {"no-data", Verb::no_data, On::command, "", "a response without its data"},
     {"half-data", Verb::half_data, On::command, "", "only the first half of the data"},
     {"no-response", Verb::no_response, On::command, "", "data, but no response"},
+    {"patch", Verb::patch, On::command, "OFFSET HEX", "bytes over its data"},
     {"repeat", Verb::repeat, On::command, "N", "the response N times more"},
     {"repeat-invalidation", Verb::repeat_invalidation, On::command, "N",
      "the response N times more, the invalidation too"},

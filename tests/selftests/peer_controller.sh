@@ -8,18 +8,6 @@
 . "$(dirname "$0")/common.sh"
 . "$(dirname "$0")/peers.sh"
 
-# refused_all ERRNO "NAME|SCRIPT"...: values, not events: there is nothing to be played.
-refused_all() {
-	local want=$1 case
-	shift
-	for case; do
-		peer_start "${case#*|}" || { ktap_not_ok "${case%%|*}: the peer starts"; continue; }
-		ktap_check "${case%%|*}: $want" fails_with "$want" bash -c 'peer_connect -i 1'
-		peer_stop 2>/dev/null
-	done
-	ktap_check "nothing left after those" nothing_left
-}
-
 # works NAME SCRIPT: it can be used all the same: a read, a write, large ones too.
 works() {
 	with_peer "$1" "$2" -i 1 || return
@@ -37,24 +25,38 @@ large_io() {
 
 peers_begin
 
-refused_all EPROTO "CSTS.CFS|set cfs 1" \
-	"CAP.MQES 0|set mqes 0" \
-	"MAXCMD 1|set maxcmd 1" \
-	"IOCCSZ 0|set ioccsz 0" \
-	"IOCCSZ 1|set ioccsz 1" \
-	"IOCCSZ 3|set ioccsz 3" \
-	"IOCCSZ of 64 GiB|set ioccsz 0xffffffff" \
-	"SQES 0|set sqes 0" \
-	"CQES 0xff|set cqes 0xff" \
-	"Identify with another controller's identifier|set identify-cntlid 77" \
-	"an I/O queue of another controller|set io-cntlid 77"
-refused_all EOPNOTSUPP "SGLS 0|set sgls 0" \
-	"SGLS without keyed ones|set sgls 0x00100001" \
-	"pages of 8 KiB at least|set mpsmin 1"
-refused_all 'E[A-Z]*' "Identify Controller fails|at 1 identify cns 1 do status 6" \
-	"no I/O queues|at 1 set-features do status 0x4002" \
-	"Connect refused|at 1 connect do status 0x184" \
-	"a controller's identifier of 0xffff|set cntlid 0xffff; set identify-cntlid 1"
+# By field: CAP, SQES, CQES, MAXCMD, SGLS, IOCCSZ, CNTLID.
+each_refused "property-get property 0" \
+	"CAP.MQES 0|EPROTO|result 0x00f0002002010000" \
+	"CAP.MQES 1|EPROTO|result 0x00f0002002010001" \
+	"pages of 8 KiB at least|EOPNOTSUPP|result 0x00f100200201007f" \
+	"CAP that cannot be read|EIO|status 6"
+each_refused "identify cns 1" \
+	"IOCCSZ 0|EPROTO|patch 1792 00000000" \
+	"IOCCSZ 1|EPROTO|patch 1792 01000000" \
+	"IOCCSZ 3|EPROTO|patch 1792 03000000" \
+	"IOCCSZ of 64 GiB|EPROTO|patch 1792 ffffffff" \
+	"SQES 0|EPROTO|patch 512 00" \
+	"CQES 0xff|EPROTO|patch 513 ff" \
+	"MAXCMD 1|EPROTO|patch 514 0100" \
+	"another controller's identifier|EPROTO|patch 78 7700" \
+	"SGLS 0|EOPNOTSUPP|patch 536 00000000" \
+	"SGLS without keyed ones|EOPNOTSUPP|patch 536 01001000" \
+	"no data|EPROTO|no-data" \
+	"an error|EIO|status 6"
+each_refused "connect queue 0" \
+	"a controller's identifier of 0xffff|EPROTO|result 0xffff" \
+	"Connect: host not admitted|EACCES|status 0x184" \
+	"Connect: busy|EBUSY|status 0x181" \
+	"Connect: another format|EPROTO|status 0x180" \
+	"Connect: an error|EIO|status 6"
+each_refused "connect queue 1" \
+	"an I/O queue of another controller|EPROTO|result 77" \
+	"an I/O queue of no controller|EPROTO|result 0xffff"
+each_refused "set-features" "no I/O queues|EIO|status 0x4002"
+peer_start "set cfs 1"
+ktap_check "CSTS.CFS: EPROTO" fails_with EPROTO bash -c 'peer_connect -i 1'
+peer_ends "CSTS.CFS: the peer ends"
 
 works "MDTS 0, CAP.MQES 65535, CAP.TO 0, NN 0, KAS 0" \
 	"set mdts 0; set mqes 65535; set to 0; set nn 0; set kas 0"

@@ -102,5 +102,5 @@ for list in endless repeating; do
 	fi
 done
 ktap_check "1024 are enough" kernel_said "more than 1024 namespaces"
-refused "the list fails" 'E[A-Z]*' "at 1 identify cns 2 do status 6" -i 1
+each_refused "identify cns 2" "the list fails|EIO|status 6"
 world_end

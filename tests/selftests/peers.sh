@@ -171,19 +171,23 @@ each_breaks() {
 	cases_end
 }
 
-# refused NAME ERRNO SCRIPT [CONNECT_OPTION...]: the connect fails with that.
-refused() {
-	local name=$1 want=$2
-	shift 2
-	peer_start "$1" || { ktap_not_ok "$name: the peer starts"; return; }
+# each_refused EVENT "NAME|ERRNO|FAULT"...: the n-th connect meets the n-th fault at EVENT
+# and fails with that. One peer for all; each connect must cause EVENT once.
+each_refused() {
+	local event=$1 case name want script='' n=0
 	shift
-	ktap_check "$name: $want" fails_with "$want" bash -c 'peer_connect "$@"' peer_connect "$@"
-	peer_ends "$name: the fault was played"
-	ktap_check "$name: nothing left" nothing_left
+	for case; do script+="at $((++n)) $event do ${case##*|}"$'\n'; done
+	peer_start "$script" || { ktap_not_ok "the peer starts"; return; }
+	for case; do
+		name=${case%%|*} want=${case%|*}
+		want=${want#*|}
+		ktap_check "$name: $want" fails_with "$want" bash -c 'peer_connect -i 1'
+	done
+	cases_end
 }
 
-# later NAME ERRNO SCRIPT [CONNECT_OPTION...]: `refused`, for what takes long: begun now,
-# its points come with `those_later`.
+# later NAME ERRNO SCRIPT [CONNECT_OPTION...]: a connect that fails with that, after a while:
+# begun now, its point comes with `those_later`.
 later_pids=() later_names=()
 later() {
 	local name=$1 want=$2 script=$3

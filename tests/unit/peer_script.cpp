@@ -74,10 +74,11 @@ TEST(PeerScript, Rules)
         "at every io do write past bytes 128 after 200,no-response\n"
         "at 1 cm-request queue 0 do reject 6\n"
         "at 1 cm-request do private short\n"
-        "at 1 write do key 17, fetch before",
+        "at 1 write do key 17, fetch before\n"
+        "at 2 identify cns 1 do patch 1792 00ff",
         "s");
 
-    ASSERT_EQ(script.rules.size(), 6U);
+    ASSERT_EQ(script.rules.size(), 7U);
     const Rule& read = script.rules[0];
     EXPECT_EQ(read.line, 1U);
     EXPECT_EQ(read.event, Event::read);
@@ -109,6 +110,9 @@ TEST(PeerScript, Rules)
     EXPECT_EQ(script.rules[4].actions[0].which, Which::shortened);
     EXPECT_EQ(script.rules[5].actions[0].number, 17U);
     EXPECT_FALSE(script.rules[5].actions[1].after_ms);
+    EXPECT_EQ(script.rules[6].actions[0].number, 1792U);
+    EXPECT_EQ(script.rules[6].actions[0].patch, (std::vector<std::uint8_t>{0, 0xff}));
+    EXPECT_EQ(script.rules[6].actions[0].line, 7U);
 }
 
 TEST(PeerScript, ErrorsSayWhereAndWhatIsKnown)
@@ -142,6 +146,8 @@ TEST(PeerScript, ErrorsSayWhereAndWhatIsKnown)
         {"at 1 read do status 1,", "fault is missing"},
         {"at 1 read do status 0x8000", "is more than"},
         {"at 1 read do statsu 1", "\"statsu\" is no fault; known: reject, ignore"},
+        {"at 1 read do patch 4096 00", "4096 is more than 4095"},
+        {"at 1 read do patch 0", "bytes in hex is missing"},
         {"at 1 read do cid mine", "cid \"mine\"; known: a number, other, generation"},
         {"at 1 read do write around", "write \"around\"; known: inside, past"},
         {"at 1 read do write past sideways", "\"sideways\" is too much"},
