@@ -40,7 +40,7 @@ each_refused "cm-request" \
 	"reject with status 8|EPROTO|reject 8" \
 	"reject with status 9|EPROTO|reject 9" \
 	"reject with a status that does not exist|EPROTO|reject 0x77" \
-	"the request is dropped|ECONN(REFUSED\|RESET)|drop"
+	"the request is dropped|ECONNREFUSED|ECONNRESET|drop"
 each_refused "cm-request queue 1" \
 	"an I/O queue's receive queue of 0|EPROTO|crqsize 0" \
 	"an I/O queue's receive queue of 1|EPROTO|crqsize 1" \

@@ -55,7 +55,7 @@ each_refused "connect queue 1" \
 	"an I/O queue of no controller|EPROTO|result 0xffff"
 each_refused "set-features" "no I/O queues|EIO|status 0x4002"
 peer_start "set cfs 1"
-ktap_check "CSTS.CFS: EPROTO" fails_with EPROTO bash -c 'peer_connect -i 1'
+ktap_check "CSTS.CFS: EPROTO" fails_with EPROTO peer_connect -i 1
 peer_ends "CSTS.CFS: the peer ends"
 
 works "MDTS 0, CAP.MQES 65535, CAP.TO 0, NN 0, KAS 0" \

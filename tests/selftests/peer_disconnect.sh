@@ -45,11 +45,11 @@ script=
 for step in "${steps[@]}"; do script+="at 1 ${step#*|} do disconnect"$'\n'; done
 peer_start "$script"
 for step in "${steps[@]}"; do
-	ktap_check "hang-up ${step%%|*}" fails_with "$reset" bash -c 'peer_connect -i 1'
+	ktap_check "hang-up ${step%%|*}" fails_with "$reset" peer_connect -i 1
 done
 peer_ends "all those were played"
 peer_start "at 1 connect queue 1 do disconnect-all"
-ktap_check "hang-up of all queues" fails_with "$reset" bash -c 'peer_connect -i 1'
+ktap_check "hang-up of all queues" fails_with "$reset" peer_connect -i 1
 peer_ends "hang-up of all queues: played"
 ktap_check "nothing left after those" nothing_left
 

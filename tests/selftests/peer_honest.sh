@@ -95,8 +95,7 @@ if with_peer "three namespaces" "set namespaces 3; namespace 2 lbads 12 blocks 4
 fi
 
 peer_start '' --nqn "$peer_nqn-other"
-export peer_port
-ktap_check "a name that is not its own: ENOENT" fails_with ENOENT bash -c peer_connect
+ktap_check "a name that is not its own: ENOENT" fails_with ENOENT peer_connect
 peer_ends "and it ends"
 ktap_check "nothing left" nothing_left
 world_end

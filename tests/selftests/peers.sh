@@ -69,7 +69,6 @@ peer_connect() {
 	timeout -k 5 $((patience + 30)) kdp connect -a "$KDP_ADDR" -s "$peer_port" -n "$peer_nqn" \
 		-q "$kdp_hostnqn" -I "$kdp_hostid" "$@"
 }
-export -f peer_connect
 
 # connected_to_peer NAME [CONNECT_OPTION...]: sets ctrl and disk; fails with a point.
 connected_to_peer() {
@@ -181,7 +180,7 @@ each_refused() {
 	for case; do
 		name=${case%%|*} want=${case%|*}
 		want=${want#*|}
-		ktap_check "$name: $want" fails_with "$want" bash -c 'peer_connect -i 1'
+		ktap_check "$name: $want" fails_with "$want" "${attempt[@]}"
 	done
 	cases_end
 }
@@ -195,8 +194,7 @@ later() {
 	(
 		rc=0
 		peer_start "$script" || exit
-		export peer_port
-		fails_with "$want" bash -c 'peer_connect "$@"' peer_connect "$@" || rc=1
+				fails_with "$want" peer_connect "$@" || rc=1
 		peer_stop || rc=1
 		exit "$rc"
 	) >"$tmp/later.${#later_pids[@]}" 2>&1 &
@@ -215,4 +213,3 @@ those_later() {
 	later_pids=() later_names=()
 	ktap_check "nothing left after those" nothing_left
 }
-export KDP_ADDR peer_port peer_nqn kdp_hostnqn kdp_hostid patience

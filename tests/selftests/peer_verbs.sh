@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The userspace-direct path against a peer that breaks the rules: an open that must fail
+# does so with its errno, an I/O ends with an error in time, nothing is left.
+# timeout: 180
+
+. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/peers.sh"
+
+open_verbs() {
+	timeout -k 5 $((patience + 30)) kdp bench "verbs://$KDP_ADDR:$peer_port/$peer_nqn?nsid=1" --rw randread \
+		--ios 1 --rounds 1
+}
+
+read_verbs() {
+	bounded path_io "verbs://$KDP_ADDR:$peer_port/$peer_nqn?nsid=1" read "$place" 4096 "$tmp/back"
+}
+
+# each_fails "NAME|FAULT"...: a read meets the fault and ends with an error.
+each_fails() {
+	local case n=0
+	peer_cases read "$@" || { ktap_not_ok "the peer starts"; return; }
+	for case; do
+		at_place $((++n))
+		ktap_check "${case%%|*}: the read fails" fails read_verbs
+	done
+	cases_end
+}
+
+peers_begin
+attempt=(open_verbs)
+each_refused "cm-request" \
+	"accept with garbage|EPROTO|private garbage" \
+	"accept with a receive queue of 0|EPROTO|crqsize 0" \
+	"reject with garbage|ECONNREFUSED|reject garbage" \
+	"reject with status 6, no resources|EBUSY|reject 6"
+each_refused "identify cns 1" \
+	"IOCCSZ 3|EPROTO|patch 1792 03000000" \
+	"SGLS 0|EOPNOTSUPP|patch 536 00000000" \
+	"another controller's identifier|EPROTO|patch 78 7700"
+each_refused "connect queue 1" "an I/O queue of another controller|EPROTO|result 77"
+each_refused "identify cns 0" \
+	"capacity 0|ENODEV|patch 0 0000000000000000" \
+	"blocks of 256 bytes|EPROTO|patch 130 08" \
+	"metadata|EOPNOTSUPP|patch 128 08" \
+	"hang-up|ECONNRESET|ENOTCONN|disconnect"
+each_fails "wrong generation|cid generation" \
+	"identifier out of range|cid 4000" \
+	"identifier 0xffff|cid 0xffff" \
+	"response of 15 bytes|length 15" \
+	"response of no bytes|length 0" \
+	"response of 17 bytes|length 17" \
+	"a key unasked|key own" \
+	"a key that never was|key wrong" \
+	"WRITE past the end|write past bytes 8" \
+	"WRITE with a key that never was|write wrong-key" \
+	"status Unrecovered Read Error|status 0x281" \
+	"hang-up in the middle of the data|half-data, disconnect"
+world_end
