@@ -108,11 +108,12 @@ static int kdp_ns_scan_one(struct kdp_ctrl *ctrl, u32 nsid)
 	case -ENOMEM:
 		return kdp_ctrl_error(ctrl, err, "the namespaces cannot be brought up");
 	case -EOPNOTSUPP:
-		dev_warn(&ctrl->dev, "namespace %u: its metadata or block size is not supported\n",
-			 nsid);
+		dev_warn_ratelimited(&ctrl->dev,
+				     "namespace %u: its metadata or block size is not supported\n",
+				     nsid);
 		return 0;
 	default:
-		dev_warn(&ctrl->dev, "namespace %u is left out: error %d\n", nsid, err);
+		dev_warn_ratelimited(&ctrl->dev, "namespace %u is left out: error %d\n", nsid, err);
 		return 0;
 	}
 }
