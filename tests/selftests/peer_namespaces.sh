@@ -61,7 +61,7 @@ if with_peer "absurd geometries" "$script" -i 1; then
 	done
 	ktap_check "Identify fails: left out" not_there 105
 	ktap_check "a format that does not exist: left out" not_there 106
-	ktap_check "the log says so" kernel_said "namespace 105 is left out"
+	ktap_check "the log says so" kernel_said "namespace 1 is left out"
 	ktap_check "odd NCAP and NUSE: NSZE counts" size_is "/dev/${ctrl}n100" 16777216
 	ktap_check "2^63 - 512 bytes" size_is "/dev/${ctrl}n101" 9223372036854775296
 	ktap_check "reads the last block of them" \
@@ -93,14 +93,11 @@ if with_peer "a descending list" "set namespaces 3; set list descending" -i 1; t
 	ktap_check "a descending list: disconnects" disconnect "$ctrl"
 	peer_ends "a descending list: the peer ends"
 fi
-none="at every identify cns 0 do status 0xb"
-for list in endless repeating; do
-	if with_peer "a list that is $list" "set list $list; $none" -i 1; then
-		ktap_check "a list that is $list: the connect ended" state_is live
-		ktap_check "a list that is $list: disconnects" disconnect "$ctrl"
-		peer_ends "a list that is $list: the fault was played"
-	fi
-done
+if with_peer "a list without end" "set list endless; at every identify cns 0 do status 0xb" -i 1; then
+	ktap_check "a list without end: the connect ended" state_is live
+	ktap_check "a list without end: disconnects" disconnect "$ctrl"
+	peer_ends "a list without end: the fault was played"
+fi
 ktap_check "1024 are enough" kernel_said "more than 1024 namespaces"
 each_refused "identify cns 2" "the list fails|EIO|status 6"
 world_end

@@ -172,6 +172,8 @@ each_breaks() {
 
 # each_refused EVENT "NAME|ERRNO|FAULT"...: the n-th connect meets the n-th fault at EVENT
 # and fails with that. One peer for all; each connect must cause EVENT once.
+# `attempt` is how it connects.
+attempt=(peer_connect -i 1)
 each_refused() {
 	local event=$1 case name want script='' n=0
 	shift
