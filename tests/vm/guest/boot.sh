@@ -67,12 +67,25 @@ if ((KDP_SHELL)); then
 	finish $?
 fi
 
+# Without SysRq (User-Mode Linux) by hand.
+blocked_tasks() {
+	local task
+	if [[ -e /proc/sysrq-trigger ]]; then
+		echo w >/proc/sysrq-trigger
+		return
+	fi
+	for task in /proc/[0-9]*/task/*; do
+		grep -q '^State:.*D' "$task/status" 2>/dev/null || continue
+		echo "blocked: $(cat "$task/comm"): $(tr '\n' ' ' <"$task/stack")" >/dev/kmsg
+	done
+}
+
 # Shortly before the machine gives up: what is everybody waiting for?
 if ((KDP_WATCHDOG > 0)); then
 	(
 		sleep "$KDP_WATCHDOG"
 		echo "vm: time is nearly up; blocked tasks follow in dmesg.txt" >/dev/console
-		echo w >/proc/sysrq-trigger || grep -H . /proc/[0-9]*/wchan /proc/[0-9]*/task/*/comm >/dev/kmsg
+		blocked_tasks
 	) &
 fi
 
