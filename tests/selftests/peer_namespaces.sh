@@ -62,6 +62,7 @@ if with_peer "absurd geometries" "$script" -i 1; then
 	ktap_check "Identify fails: left out" not_there 105
 	ktap_check "a format that does not exist: left out" not_there 106
 	ktap_check "the log says so" kernel_said "namespace 1 is left out"
+	ktap_check "of 256 bytes a block, too: no such format" kernel_said "namespace 5 is left out: error -71"
 	ktap_check "odd NCAP and NUSE: NSZE counts" size_is "/dev/${ctrl}n100" 16777216
 	ktap_check "2^63 - 512 bytes" size_is "/dev/${ctrl}n101" 9223372036854775296
 	ktap_check "reads the last block of them" \
