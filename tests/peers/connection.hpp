@@ -76,6 +76,9 @@ public:
     /// Hang up, or answer the host's hanging up.
     void disconnect();
 
+    /// Take what has completed and tell whoever posted it.
+    void poll();
+
     /// Commands that have no answer yet, by their identifier.
     std::map<std::uint16_t, std::optional<Remote>> in_flight;
     /// What waits until another command is in flight beside it.
@@ -95,7 +98,6 @@ private:
     void post_receive(unsigned slot);
     void post(Work work);
     void post_pending();
-    void poll();
     void complete(const ibv_wc& wc);
 
     Loop& loop_;

@@ -150,12 +150,16 @@ void Listener::forget(rdma_cm_id* id)
 
     if (found == connections_.end())
         return;
-    journal_.note("ended", {{"queue", std::to_string(found->second->qid())}});
-    found->second->disconnect();
-    found->second->waiting.clear();
-    // whoever is about to use it holds it a little longer
-    loop_.after(0, [connection = found->second] {});
-    connections_.erase(found);
+    const ConnectionPtr connection = found->second;
+    // the end may overtake what was completed before it
+    connection->poll();
+    journal_.note("ended", {{"queue", std::to_string(connection->qid())}});
+    connection->disconnect();
+    connection->waiting.clear();
+    connections_.erase(id);
+    // what is flushed now still tells how it went, and whoever is about to use the
+    // connection holds it a little longer
+    loop_.after(200, [connection] {});
 }
 
 void Listener::refuse(rdma_cm_id* id, std::uint16_t status)
