@@ -369,7 +369,14 @@ static bool undo_connect(int rc)
 
 static bool connected(void) { return all_ready() && !do_connect(); }
 static bool undo_io(int rc) { (void)rc; return !do_disconnect() && nothing_left(); }
-static bool undo_disconnect(int rc) { return undo_connect(rc); }
+
+/* One that failed may have come to pass all the same. */
+static bool undo_disconnect(int rc)
+{
+	int err = do_disconnect();
+
+	return (err == -ENODEV || (rc && !err)) && nothing_left();
+}
 
 static int unload_both(void)
 {
