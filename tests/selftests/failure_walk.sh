@@ -42,6 +42,7 @@ if [[ ! -e /proc/self/fail-nth ]]; then
 else
 	kdp_unload
 	ktap_check "every allocation may fail" every_allocation_may_fail
+	reports_announce '^failure_walk: (vmalloc error|page allocation failure)'
 	FAILURE_WALK_STRIDE=$stride_alloc patience=450 points_from "$programs/failure_walk" alloc \
 		"$(find "$KDP_MODDIR" -name kdp_core.ko)" "$(find "$KDP_MODDIR" -name kdp_host.ko)" \
 		"$KDP_ADDR" "$nqn"

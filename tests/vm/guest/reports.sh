@@ -4,10 +4,11 @@
 # What the kernel complains of. Sourced by watch.sh.
 #
 # A report is what stands in the kernel's log from a line that begins one to the next
-# such line. Reports of stock drivers that we know are listed in tests/vm/known-reports.
+# such line. Reports of stock drivers that we know are listed in tests/vm/known-reports;
+# what a test brings about on purpose it announces, see reports_announce.
 
 # A report begins here.
-reports_begin='BUG:|WARNING:|kernel BUG at|Oops|general protection|[Uu]nable to handle|INFO: (task|rcu|trying|possible|lockdep)|UBSAN:|KCSAN:|ODEBUG:|DMA-API: .*(device driver|leak|overlap|sync|mapping)|DMA-API: exceeded|refcount_t:|[Bb]ad page|watchdog:|unreferenced object|list_(add|del) corruption|scheduling while atomic|sleeping function'
+reports_begin='BUG:|WARNING:|kernel BUG at|Oops|general protection|[Uu]nable to handle|INFO: (task|rcu|trying|possible|lockdep)|UBSAN:|KCSAN:|ODEBUG:|DMA-API: .*(device driver|leak|overlap|sync|mapping)|DMA-API: exceeded|refcount_t:|[Bb]ad page|watchdog:|unreferenced object|page allocation failure|vmalloc error|list_(add|del) corruption|scheduling while atomic|sleeping function'
 # A line like this is always part of one.
 reports_bad="$reports_begin"'|Call Trace:|stall|lockup|KASAN|[Ll]eak|use-after-free|deadlock|still (held|in use|has)|workqueue lockup'
 
@@ -32,6 +33,11 @@ reports_split() {
 	END { flush() }'
 }
 
+# reports_announce REGEX: until watch_end, reports whose first line matches are wanted.
+reports_announce() {
+	echo "kdp-announce: $1" >/dev/kmsg
+}
+
 # reports_expected REPORT: is it a known one of this machine? Notes that it was seen.
 reports_expected() {
 	local machines pattern reason n=0
@@ -49,10 +55,13 @@ reports_expected() {
 
 # reports_unexpected: those of the log on stdin that nobody expects, the head of each.
 reports_unexpected() {
-	local report
+	local log report announced
+	log=$(cat)
+	announced=$(sed -n 's/^.*kdp-announce: //p' <<<"$log" | paste -sd '|')
 	while IFS= read -r report; do
+		[[ -n $announced ]] && grep -qE -- "$announced" <<<"${report%%$'\x1f'*}" && continue
 		reports_expected "$report" || tr '\037' '\n' <<<"$report" | head -n 60
-	done < <(reports_split)
+	done < <(reports_split <<<"$log")
 }
 
 # reports_unseen: the known reports of this machine that never came, one a line.
