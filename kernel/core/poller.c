@@ -117,6 +117,7 @@ static int kdp_poller_main(void *data)
 			break;
 		case KDP_IDLE_SLEEP:
 			kdp_poller_sleep(poller);
+			cond_resched();		/* if there was a reason not to */
 			idle_since = ktime_get_ns();
 			break;
 		}
