@@ -3,18 +3,21 @@
 #
 # The two hosts: our modules, and the stock nvme-rdma. Sourced by lib.sh.
 
-# kdp_load [HOST_PARAMETER=VALUE...]: our modules as built for this kernel.
+# kdp_insmod NAME [PARAMETER=VALUE...]: a module of ours as built for this kernel.
+kdp_insmod() {
+	local name=$1 ko
+	shift
+	[[ ! -d /sys/module/$name ]] || return 0
+	ko=$(find "$KDP_MODDIR" -name "$name.ko" 2>/dev/null | head -n 1)
+	[[ -n $ko ]] ||
+		complain "no $name.ko below $KDP_MODDIR; build it: make modules KVER=$KVER" || return
+	insmod "$ko" "$@" || complain "insmod $ko failed: $(dmesg | tail -n 3)"
+}
+
+# kdp_load [HOST_PARAMETER=VALUE...]: both of them.
 kdp_load() {
-	local name ko
 	modprobe -a ib_core rdma_cm || complain "modprobe ib_core or rdma_cm failed" || return
-	for name in kdp_core kdp_host; do
-		[[ ! -d /sys/module/$name ]] || continue
-		ko=$(find "$KDP_MODDIR" -name "$name.ko" 2>/dev/null | head -n 1)
-		[[ -n $ko ]] ||
-			complain "no $name.ko below $KDP_MODDIR; build it: make modules KVER=$KVER" || return
-		if [[ $name == kdp_host ]]; then insmod "$ko" "$@"; else insmod "$ko"; fi ||
-			complain "insmod $ko failed: $(dmesg | tail -n 3)" || return
-	done
+	kdp_insmod kdp_core && kdp_insmod kdp_host "$@"
 }
 
 kdp_loaded() {
@@ -23,7 +26,7 @@ kdp_loaded() {
 
 kdp_unload_once() {
 	local name
-	for name in kdp_target kdp_host kdp_core; do
+	for name in kdp_host_test kdp_core_test kdp_target kdp_host kdp_core; do
 		[[ ! -d /sys/module/$name ]] || rmmod "$name" || return
 	done
 }
