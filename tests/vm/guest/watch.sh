@@ -13,12 +13,20 @@
 # RDMA objects as "kind owner" lines: numbers and states change, owners must not.
 # ib_core's own CQs are its shared pool (ib_cq_pool_get, used by the stock drivers):
 # it keeps them until the device goes.
+# One process asks for all kinds: on a checking kernel each costs.
 watch_resources() {
-	local kind
-	for kind in qp cq mr pd cm_id ctx srq; do
-		rdma resource show "$kind" 2>/dev/null |
-			sed -n "s/.*comm \([^ ]*\).*/$kind \1/p"
-	done | grep -vFx 'cq [ib_core]' | sort
+	rdma -f -b <(printf 'resource show %s\n' qp cq mr pd cm_id ctx srq) 2>/dev/null | awk '
+		/ cm-idn / { kind = "cm_id" }
+		/ lqpn / && !/ cm-idn / { kind = "qp" }
+		/ mrn / { kind = "mr" }
+		/ srqn / { kind = "srq" }
+		/ cqn / && !/ srqn / { kind = "cq" }
+		/ ctxn / && !/ [a-z]*(mr|pd|cq|srq)n / { kind = "ctx" }
+		/ pdn / && !/ (mrn|lqpn|srqn) / { kind = "pd" }
+		match($0, / comm [^ ]+/) {
+			owner = substr($0, RSTART + 6, RLENGTH - 6)
+			if (kind " " owner != "cq [ib_core]") print kind, owner
+		}' | sort
 }
 
 # Lines of $2 that $1 has not, counted as often as they stand there.
