@@ -59,7 +59,7 @@ if ! modinfo kunit >/dev/null 2>&1 && [[ ! -d $results ]]; then
 	ktap_done
 fi
 ktap_check "the test modules load" test_modules_load || ktap_done
-for suite in kdp_mr kdp_poller kdp_request; do
+for suite in kdp_mr kdp_poller{,_model,_thread} kdp_cq kdp_request_{progress,response,failure}; do
 	if [[ -f $results/$suite/results ]]; then
 		suite_points "$suite"
 	else

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * For tests of request.c, and of what it stands on: a controller with one I/O queue on a
+ * fake device. Requests are blk-mq's, and the test says what completes, in which order,
+ * and what the target answers.
+ */
+#ifndef KDP_REQUEST_WORLD_H
+#define KDP_REQUEST_WORLD_H
+
+#include <kunit/test.h>
+
+#include "../core/fake_ib.h"
+#include "host.h"
+
+#define TEST_DEPTH	4
+#define TEST_CMDS	4
+#define TEST_DATA	SZ_4K
+#define PATIENCE	(10 * HZ)
+
+enum kind {
+	NO_DATA,
+	IN_CAPSULE,	/* a write */
+	READ_MR,
+	WRITE_MR,
+};
+
+struct req_world;
+
+/* A request that the test follows. */
+struct cmd {
+	struct req_world	*w;
+	struct request		*rq;
+	struct kdp_req		*req;
+	u16			cid;		/* as posted */
+	u32			key;		/* of its MR, as posted */
+	unsigned int		ends;
+	blk_status_t		status;
+	struct completion	ended;
+};
+
+struct req_world {
+	struct kunit		*test;
+	struct kdp_device	dev;
+	struct kdp_fake_ib	*fake;
+	struct ib_qp		qp;
+	struct kdp_ctrl		ctrl;
+	struct kdp_queue	queues[2];
+	struct kdp_queue	*queue;		/* the second, for I/O */
+	struct cmd		cmds[TEST_CMDS];
+	void			*data;
+
+	unsigned int		fails;		/* of the controller */
+	const char		*why;		/* it failed first */
+};
+
+int request_world_init(struct kunit *test);
+void request_world_exit(struct kunit *test);
+
+/* As if the controller had never failed. */
+void make_whole(struct req_world *w);
+
+/* Into blk-mq and, if nothing prevents it, onto the wire. */
+struct cmd *submit_flags(struct req_world *w, unsigned int i, enum kind kind,
+			 blk_mq_req_flags_t flags);
+/* Onto the wire. */
+struct cmd *submit(struct req_world *w, unsigned int i, enum kind kind);
+/* Has the request been ended, whether blk-mq is through with it or not? */
+bool is_over(const struct cmd *cmd);
+void expect_over(struct cmd *cmd, blk_status_t status);
+/* Back to blk-mq: as kdp_ctrl_stop_queues() does, if it has not ended by itself. */
+void finish(struct cmd *cmd);
+
+/* What the fake device was asked for. */
+unsigned int nr_posted(const struct req_world *w, enum ib_wr_opcode opcode);
+void forget_posts(struct req_world *w);
+
+/* What happens on the wire. */
+void wr_completes(struct cmd *cmd, struct ib_cqe *cqe);
+void wr_fails(struct cmd *cmd, struct ib_cqe *cqe, enum ib_wc_status status);
+
+struct answer {
+	u16	cid;
+	u16	status;
+	u64	result;
+	u32	len;		/* 0: as it should be */
+	bool	invalidates;
+	u32	key;
+};
+
+void respond(struct req_world *w, struct answer a);
+/* s: the SEND completes; r, R: the response comes, R invalidates; i: LOCAL_INV completes. */
+void happens(struct cmd *cmd, char event);
+
+/* What is static in request.c: its only copy is request_world.c's. */
+void advance(struct cmd *cmd, u8 what);
+bool accepts(const struct cmd *cmd);
+
+#endif /* KDP_REQUEST_WORLD_H */
