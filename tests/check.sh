@@ -203,7 +203,7 @@ checking() {
 
 vm_names=() vm_pids=()
 
-# start_vm NAME SECONDS OPTIONS-OF-TESTS/VM/RUN...
+# start_vm NAME SECONDS [OPTIONS-OF-TESTS/VM/RUN...] [-- SELFTEST...]
 start_vm() {
 	local name=$1
 	say "selftests on $name"
@@ -212,11 +212,16 @@ start_vm() {
 }
 
 selftests_in_vm() {
-	local out=$1 limit=$2
+	local out=$1 limit=$2 options=()
 	shift 2
+	while (($#)) && [[ $1 != -- ]]; do
+		options+=("$1")
+		shift
+	done
 	rm -rf "$out"
 	mkdir -p "$out"
-	tests/vm/run "$@" --timeout "$limit" --out "$out" -- tests/vm/guest/run-selftests.sh </dev/null
+	tests/vm/run "${options[@]}" --timeout "$limit" --out "$out" -- \
+		tests/vm/guest/run-selftests.sh "${@:2}" </dev/null
 }
 
 run_vm() {
