@@ -3,6 +3,7 @@
 #
 # Connects that must fail: each by its proper errno, in time, and with nothing left behind.
 # timeout: 240
+# quick: 6.12 6.1 uml uml-debug
 
 . "$(dirname "$0")/common.sh"
 

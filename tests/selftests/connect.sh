@@ -3,6 +3,7 @@
 #
 # Connect, list, disconnect: names, nodes, several controllers, several namespaces, unload.
 # timeout: 150
+# quick: 6.12 6.1 uml uml-debug
 
 . "$(dirname "$0")/common.sh"
 

@@ -5,6 +5,7 @@
 # nvme-cli, libkdp's kernel:, block: and verbs: paths, the in-tree driver, and the
 # target's own backend.
 # timeout: 150
+# quick: 6.12 6.1 uml uml-debug
 
 . "$(dirname "$0")/common.sh"
 

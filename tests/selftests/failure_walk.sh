@@ -4,6 +4,7 @@
 # Failure walks: the first failure, the second, ... of everything that may fail, from
 # loading the modules to unloading them, until a pass meets none.
 # timeout: 900
+# quick: 6.12 6.1 uml uml-debug
 
 . "$(dirname "$0")/common.sh"
 

@@ -3,6 +3,7 @@
 #
 # Passthrough: unmodified nvme-cli on our nodes, and the ioctls used rightly and wrongly.
 # timeout: 150
+# quick: 6.12 6.1 uml uml-debug
 
 . "$(dirname "$0")/common.sh"
 

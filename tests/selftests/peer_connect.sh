@@ -4,6 +4,7 @@
 # Connects to a peer that refuses, lies or says nothing on the way: CM private data,
 # rejects, properties. Each fails with its errno, in time, and leaves nothing.
 # timeout: 240
+# quick: 6.12 uml uml-debug
 
 . "$(dirname "$0")/common.sh"
 . "$(dirname "$0")/peers.sh"

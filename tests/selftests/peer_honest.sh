@@ -4,6 +4,7 @@
 # kdp_peer without a script is a target like any other: for the module, for the
 # userspace-direct path, for the stock driver. Otherwise its faults would show nothing.
 # timeout: 180
+# quick: 6.12 6.1 uml uml-debug
 
 . "$(dirname "$0")/common.sh"
 . "$(dirname "$0")/peers.sh"

@@ -3,6 +3,7 @@
 #
 # The key that a response invalidates: a wrong one, another command's, none, one twice.
 # timeout: 180
+# quick: 6.12 uml uml-debug
 
 . "$(dirname "$0")/common.sh"
 . "$(dirname "$0")/peers.sh"

@@ -5,6 +5,7 @@
 # after the command's end. The memory must be as the command left it, and the peer must
 # have met an error.
 # timeout: 240
+# quick: 6.12 uml uml-debug
 
 . "$(dirname "$0")/common.sh"
 . "$(dirname "$0")/peers.sh"

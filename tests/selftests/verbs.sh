@@ -4,6 +4,7 @@
 # The userspace-direct path: kdp bench over verbs:// with verification, none of our
 # modules involved. Nothing may be left in the RDMA device or the target.
 # timeout: 150
+# quick: 6.12 6.1 uml uml-debug
 
 . "$(dirname "$0")/common.sh"
 

@@ -4,6 +4,7 @@
 # Zero-copy, proved: page by page what the driver maps are the pages of the application's
 # buffer, or those of the page cache. See zero_copy.c for how.
 # timeout: 120
+# quick: 6.12 6.1 uml uml-debug
 
 . "$(dirname "$0")/common.sh"
 

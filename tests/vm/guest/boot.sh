@@ -12,7 +12,7 @@ cd / || exit
 
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export HOME=/root LANG=C.UTF-8
-export KDP_REPO KDP_OUT KDP_MODDIR KVER MACHINE ACCEL KDP_RDMA KDP_VM=1
+export KDP_REPO KDP_OUT KDP_MODDIR KVER MACHINE ACCEL KDP_RDMA FULL KDP_VM=1
 PATH=$KDP_REPO/build/user/tools/kdp:$KDP_REPO/build/selftests:$PATH
 
 mkdir -p /dev/pts /dev/shm

@@ -5,7 +5,9 @@
 #
 #   tests/vm/run [--kernel 6.1] -- tests/vm/guest/run-selftests.sh [NAME...]
 #
-# NAME is a file of tests/selftests without ".sh"; all of them if none is given.
+# NAME is a file of tests/selftests without ".sh"; all of them if none is given. Of all,
+# one whose head says `# quick: MACHINE...` runs on those alone (6.12, 6.1, debug, uml,
+# uml-debug) and is skipped elsewhere, unless FULL=1: emulation takes its time.
 # A test prints KTAP, exits 0 (pass), 4 (skip) or otherwise (fail), and may say in
 # its head `# timeout: SECONDS` (120; more on a slow machine). One that runs over time
 # is killed and failed.
@@ -162,8 +164,21 @@ fi
 rm -f "$KDP_OUT/known-reports.seen"
 warm_up >"$logs/warm-up.log" 2>&1 || echo "# the warm-up failed: $(tail -n 1 "$logs/warm-up.log")"
 ! leaks_watched || leaks_begin
+# Where it runs by default; empty: everywhere.
+quick_machines() {
+	sed -n 's/^# quick: *//p' "$selftests/$1.sh" | head -n 1
+}
+
+machine=$MACHINE
+[[ $machine != stock ]] || machine=$(cut -d . -f 1-2 <<<"$KVER")
 number=0
 for name; do
+	quick=$(quick_machines "$name")
+	if ((all && !${FULL:-0})) && [[ -n $quick && " $quick " != *" $machine "* ]]; then
+		point skip "$name: not on $machine by default, FULL=1 runs it"
+		echo "ok $((++number)) $name # SKIP not on $machine by default, FULL=1 runs it"
+		continue
+	fi
 	run_one "$name" $((++number))
 done
 ! leaks_watched || leaks_end

@@ -35,6 +35,7 @@ vm_write_env() {
 		[MACHINE]=$machine
 		[ACCEL]=$accel
 		[KDP_RDMA]=$rdma
+		[FULL]=${FULL:-0}
 		[KDP_CWD]=$PWD
 		[KDP_SHELL]=$shell
 		[KDP_WATCHDOG]=$((${timeout:-300} - 10))
@@ -73,15 +74,29 @@ vm_interactive() {
 	return "$(<"$out/status")"
 }
 
-# vm_end PID: of the timeout(1) that watches over it, which leads a process group.
-# User-Mode Linux would answer a polite signal by running its exit code in a handler.
+# vm_uml_leader PID: the kernel that the timeout(1) PID runs.
+vm_uml_leader() {
+	pgrep -P "$1" -f "^$kdir/boot/linux-"
+}
+
+# vm_end PID: of the timeout(1) that watches over it. User-Mode Linux would answer a polite
+# signal by running its exit code in a handler; and it leads a session of its own, in which
+# the guest's processes are processes, too.
 vm_end() {
-	if [[ $engine == uml ]]; then kill -KILL -- "-$1"; else kill "$1"; fi 2>/dev/null || true
+	local leader
+	if [[ $engine == uml ]]; then
+		for leader in $(vm_uml_leader "$1"); do
+			pkill -KILL -s "$leader"
+		done
+		kill -KILL "$1"
+	else
+		kill "$1"
+	fi 2>/dev/null || true
 }
 
 # vm_batch SECONDS: run to the end, judge it, leave no process behind.
 vm_batch() {
-	local limit=$1 command pid rc=0 done_at='' status
+	local limit=$1 command pid rc=0 done_at='' status leader=''
 	local -a watch=(timeout -k 5)
 	vm_command batch
 	[[ $engine != uml ]] || watch=(timeout -s KILL)
@@ -95,6 +110,7 @@ vm_batch() {
 	trap 'exit 141' PIPE
 
 	while kill -0 "$pid" 2>/dev/null; do
+		[[ $engine != uml || -n $leader ]] || leader=$(vm_uml_leader "$pid") || true
 		# A guest that reported and cannot power off need not be waited for.
 		if [[ -f $out/status ]]; then
 			: "${done_at:=$SECONDS}"
@@ -107,6 +123,8 @@ vm_batch() {
 		sleep 0.2
 	done
 	wait "$pid" || rc=$?
+	# a guest that was killed by its time limit leaves its processes stopped
+	[[ -z $leader ]] || pkill -KILL -s "$leader" || true
 	trap - EXIT INT TERM HUP PIPE
 
 	if [[ -f $out/status ]]; then
