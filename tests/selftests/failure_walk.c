@@ -10,8 +10,8 @@
  *	kdp_core's own fault points (/sys/kernel/debug/kdp/fault/NAME), through connect,
  *	I/O and disconnect. The modules are loaded.
  *
- * FAILURE_WALK_STRIDE=N, for a slow machine: only the first, the N+1st, ...; and loading
- * the modules is left out.
+ * To save time: FAILURE_WALK_STRIDE=N, only the first, the N+1st, ... (but of loading all);
+ * FAILURE_WALK_NO_LOAD=1, loading the modules is left out.
  *
  * Every pass must end in time, with success or an error, and leave nothing: no node, no
  * RDMA object. The target at ADDRESS, port 4420, has one namespace of at least 1 MiB.
@@ -255,7 +255,7 @@ static void count(struct tally *tally, int rc)
 	tally->passes++;
 }
 
-static void tell(const char *name, const struct tally *tally)
+static void tell(const char *name, const struct tally *tally, int step_by)
 {
 	char text[512];
 	int len = 0;
@@ -265,7 +265,7 @@ static void tell(const char *name, const struct tally *tally)
 				tally->of[i].rc ? strerror(-tally->of[i].rc) : "none the wiser",
 				tally->of[i].n);
 	say("%s: %u failures%s; outcomes: %s", name, tally->passes,
-	    stride > 1 ? " (not every one was tried)" : "", len ? text : "none");
+	    step_by > 1 ? " (not every one was tried)" : "", len ? text : "none");
 }
 
 /*
@@ -279,14 +279,14 @@ struct walk {
 	bool		(*undo)(int rc);
 };
 
-static void walk(struct trap *trap, const struct walk *w)
+static void walk(struct trap *trap, const struct walk *w, int step_by)
 {
 	struct tally tally = {};
 	bool good = true, sprung = true;
 	char name[128];
 	int n, rc;
 
-	for (n = 1; sprung && good && n < MOST; n += stride) {
+	for (n = 1; sprung && good && n < MOST; n += step_by) {
 		alarm(PASS_SECONDS);
 		if (w->prepare && !w->prepare()) {
 			say("pass %d cannot begin", n);
@@ -312,7 +312,7 @@ static void walk(struct trap *trap, const struct walk *w)
 		good = false;
 	}
 	alarm(0);
-	tell(w->name, &tally);
+	tell(w->name, &tally, step_by);
 	snprintf(name, sizeof(name), "%s: every failure ends in order, and leaves nothing", w->name);
 	point(good && !sprung, name);
 	if (sprung && good)
@@ -407,9 +407,12 @@ static void walk_allocations(void)
 	fail_nth = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
 	if (fail_nth < 0)
 		die("/proc/thread-self/fail-nth");
-	/* to load takes long: not on a slow machine */
-	for (unsigned int i = stride > 1 ? 2 : 0; i < ARRAY_SIZE(walks); i++)
-		walk(&trap, &walks[i]);
+	for (unsigned int i = 0; i < ARRAY_SIZE(walks); i++) {
+		bool loads = i < 2;
+
+		if (!loads || !getenv("FAILURE_WALK_NO_LOAD"))
+			walk(&trap, &walks[i], loads ? 1 : stride);
+	}
 }
 
 /* --- fault points ------------------------------------------------------------------------------- */
@@ -442,7 +445,7 @@ static void walk_points(int nr, char **names)
 		struct walk w = { names[i], NULL, live, undo_live };
 
 		snprintf(trap.path, sizeof(trap.path), "/sys/kernel/debug/kdp/fault/%s", names[i]);
-		walk(&trap, &w);
+		walk(&trap, &w, stride);
 	}
 }
 

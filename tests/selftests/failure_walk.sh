@@ -26,12 +26,18 @@ ktap_check "target is up" target_up "$nqn" 16
 name=$(connect "$KDP_ADDR" "$nqn") && disconnect "$name"
 
 # On an emulated machine each pass takes a second or more: there one point in five or
-# eleven, and of the allocations one in fifty. uml-debug tries them all.
-stride=1 stride_alloc=1
+# eleven, of the allocations one in fifty, and no failing load. uml-debug tries all points
+# and all loads; FULL=1 all of everything.
+stride=1 stride_alloc=5
+unset FAILURE_WALK_NO_LOAD
 case $MACHINE in
 stock) stride=5 ;;
-debug) stride=11 stride_alloc=50 ;;
+debug)
+	stride=11 stride_alloc=50
+	export FAILURE_WALK_NO_LOAD=1
+	;;
 esac
+((!${FULL:-0})) || stride=1 stride_alloc=1
 
 walk_points=()
 for file in "$faults"/*; do walk_points+=("${file##*/}"); done
