@@ -28,8 +28,8 @@ passed=0 failed=0 skipped=0
 failures=()
 
 # Long enough for all selftests; less than what the whole may take.
-vm_timeout=${VM_TIMEOUT:-1500}
-debug_timeout=${DEBUG_TIMEOUT:-1800}
+vm_timeout=${VM_TIMEOUT:-2400}
+debug_timeout=${DEBUG_TIMEOUT:-2400}
 
 # With CHECK_CLOCK: when the last stage may begin, and when it must have ended.
 last_begin=3600 last_end=5100

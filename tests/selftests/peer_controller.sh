@@ -4,7 +4,7 @@
 # Controllers that say absurd things of themselves: properties, Identify Controller,
 # features, answers to Connect. What cannot be used is refused, the rest is bounded.
 # timeout: 240
-# quick: 6.12 uml uml-debug
+# quick: uml uml-debug
 
 . "$(dirname "$0")/common.sh"
 . "$(dirname "$0")/peers.sh"

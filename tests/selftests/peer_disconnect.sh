@@ -4,7 +4,7 @@
 # A peer that hangs up: at every step of a connect, and during I/O. A connect fails with
 # ECONNRESET, I/O ends with an error, and nothing is left.
 # timeout: 240
-# quick: 6.12 uml uml-debug
+# quick: uml uml-debug
 
 . "$(dirname "$0")/common.sh"
 . "$(dirname "$0")/peers.sh"

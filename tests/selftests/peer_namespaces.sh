@@ -4,7 +4,7 @@
 # Namespaces of absurd geometry, and lists of them that do not end or make no sense. A
 # namespace that cannot be used is left out, with a line in the log; the others come up.
 # timeout: 240
-# quick: 6.12 uml uml-debug
+# quick: uml uml-debug
 
 . "$(dirname "$0")/common.sh"
 . "$(dirname "$0")/peers.sh"

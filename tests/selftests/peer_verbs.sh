@@ -4,7 +4,7 @@
 # The userspace-direct path against a peer that breaks the rules: an open that must fail
 # does so with its errno, an I/O ends with an error in time, nothing is left.
 # timeout: 180
-# quick: 6.12 uml uml-debug
+# quick: uml uml-debug
 
 . "$(dirname "$0")/common.sh"
 . "$(dirname "$0")/peers.sh"
