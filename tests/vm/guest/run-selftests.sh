@@ -162,7 +162,12 @@ if ! rdma_up; then
 	exit 1
 fi
 rm -f "$KDP_OUT/known-reports.seen"
-warm_up >"$logs/warm-up.log" 2>&1 || echo "# the warm-up failed: $(tail -n 1 "$logs/warm-up.log")"
+if warm_up >"$logs/warm-up.log" 2>&1; then
+	# shellcheck disable=SC2034 # for watch.sh
+	watch_warm=1
+else
+	echo "# the warm-up failed: $(tail -n 1 "$logs/warm-up.log")"
+fi
 ! leaks_watched || leaks_begin
 # Where it runs by default; empty: everywhere.
 quick_machines() {

@@ -41,10 +41,13 @@ watch_lockdep_off=
 # connect shows sooner or later as more.
 watch_slab_slack=$((512 << 10))
 
-# Bytes in those caches; 0 where the kernel does not tell, or KASAN keeps what was freed:
-# there kmemleak watches.
+# Everything has been used once: what is made then and stays does not count.
+watch_warm=
+
+# Bytes in those caches; 0 where that says nothing: not warm, the kernel does not tell, or
+# KASAN keeps what was freed (there kmemleak watches).
 watch_slab() {
-	if leaks_watched || [[ ! -r /proc/slabinfo ]]; then
+	if [[ -z $watch_warm ]] || leaks_watched || [[ ! -r /proc/slabinfo ]]; then
 		echo 0
 		return
 	fi
