@@ -170,34 +170,41 @@ build_ahead() {
 	trap 'kill $(jobs -p) 2>/dev/null' EXIT
 }
 
-# One stage for both, which run side by side.
+# Both kernels first, with nothing beside them; then both machines, side by side.
 stage_debug() {
-	local machine
+	local machine ready=()
 	for machine in debug uml-debug; do
-		checking "$machine"
+		checking_kernel "$machine" && ready+=("$machine")
+	done
+	for machine in "${ready[@]}"; do
+		checking_selftests "$machine"
 	done
 	finish_vms
 }
 
-# checking MACHINE: its kernel, the modules for it, all selftests on it.
-checking() {
+checking_kernel() {
 	local machine=$1
-	in_time "$machine: kernel" || return 0
+	in_time "$machine: kernel" || return
 	say "$machine: kernel"
 	timeout "$(seconds_for 5400)" scripts/build-kernel.sh "$machine" \
 		>"$logs/kernel-$machine.log" 2>&1 </dev/null
 	case $? in
 	0) pass ;;
-	124) skip "$machine: not built in time"; return ;;
+	124) skip "$machine: not built in time"; return 1 ;;
 	*)
 		tail -n 15 "$logs/kernel-$machine.log" | sed 's/^/    /'
 		fail "$machine: kernel (log: build/check/kernel-$machine.log)"
-		return
+		return 1
 		;;
 	esac
-	in_time "$machine: modules" || return 0
+}
+
+# The modules for it, and all selftests on it.
+checking_selftests() {
+	local machine=$1
+	in_time "$machine: modules" || return
 	stage "$machine: modules" "modules-$machine.log" scripts/build-modules.sh "$machine" || return
-	in_time "$machine: selftests" || return 0
+	in_time "$machine: selftests" || return
 	start_vm "$machine" "$(seconds_for "$debug_timeout")" --machine "$machine"
 }
 
