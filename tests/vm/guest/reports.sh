@@ -21,6 +21,7 @@ reports_split() {
 	{
 		line = $0
 		sub(/^\[ *[0-9.]+\](\[[^]]*\])? */, "", line)
+		if (line ~ /^kdp-(announce|selftest|watch)/) next
 		if (line ~ begin || (line ~ bad && (text == "" || since > 100))) {
 			flush(); text = line; since = 0
 		} else if (text != "" && since < 200) {
