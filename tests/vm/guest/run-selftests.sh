@@ -162,11 +162,15 @@ if ! rdma_up; then
 	exit 1
 fi
 rm -f "$KDP_OUT/known-reports.seen"
-if warm_up >"$logs/warm-up.log" 2>&1; then
+# Watched as well: a report that comes once in a boot may come here.
+watch_begin
+if warm_up >"$logs/warm-up.log" 2>&1 && watch_end >>"$logs/warm-up.log" 2>&1; then
+	point pass "warm-up"
 	# shellcheck disable=SC2034 # for watch.sh
 	watch_warm=1
 else
-	echo "# the warm-up failed: $(tail -n 1 "$logs/warm-up.log")"
+	point fail "warm-up: $(tail -n 1 "$logs/warm-up.log")"
+	sed 's/^/  # /' "$logs/warm-up.log"
 fi
 ! leaks_watched || leaks_begin
 # Where it runs by default; empty: everywhere.
