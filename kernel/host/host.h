@@ -167,7 +167,7 @@ struct kdp_ctrl {
 	unsigned int		nr_io_queues;	/* that came up */
 	struct blk_mq_tag_set	admin_set;
 	struct blk_mq_tag_set	io_set;
-	struct request_queue	*admin_q;
+	struct request_queue	*admin_q;	/* both set under ns_lock */
 	struct request_queue	*connect_q;	/* commands on I/O queues without a namespace */
 	bool			admin_set_ready;
 	bool			io_set_ready;
@@ -179,7 +179,7 @@ struct kdp_ctrl {
 	u32			max_segments;
 	u32			inline_size;	/* bytes of data in a capsule at most */
 
-	struct mutex		ns_lock;	/* namespaces */
+	struct mutex		ns_lock;	/* which request queues there are: namespaces, the two above */
 	struct list_head	namespaces;
 };
 

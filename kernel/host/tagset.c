@@ -27,6 +27,18 @@ static int kdp_set_alloc(struct kdp_ctrl *ctrl, struct blk_mq_tag_set *set,
 	return blk_mq_alloc_tag_set(set);
 }
 
+/*
+ * A broken connection may be hanging up right now, which begins and ends by quiescing the
+ * queues that are there: none may come or go in between.
+ */
+static void kdp_publish_queue(struct kdp_ctrl *ctrl, struct request_queue **where,
+			      struct request_queue *q)
+{
+	mutex_lock(&ctrl->ns_lock);
+	*where = q;
+	mutex_unlock(&ctrl->ns_lock);
+}
+
 /* The transfers that passthrough may map are limited like the disks'. */
 static struct request_queue *kdp_bare_queue(struct kdp_ctrl *ctrl, struct blk_mq_tag_set *set)
 {
@@ -52,7 +64,7 @@ int kdp_admin_set_create(struct kdp_ctrl *ctrl)
 	q = kdp_bare_queue(ctrl, &ctrl->admin_set);
 	if (IS_ERR(q))
 		return PTR_ERR(q);
-	ctrl->admin_q = q;
+	kdp_publish_queue(ctrl, &ctrl->admin_q, q);
 	return 0;
 }
 
@@ -73,7 +85,7 @@ int kdp_io_set_create(struct kdp_ctrl *ctrl)
 	q = kdp_bare_queue(ctrl, &ctrl->io_set);
 	if (IS_ERR(q))
 		return PTR_ERR(q);
-	ctrl->connect_q = q;
+	kdp_publish_queue(ctrl, &ctrl->connect_q, q);
 	return 0;
 }
 
