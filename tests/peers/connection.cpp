@@ -157,8 +157,10 @@ void Connection::send(const BufferPtr& buffer, std::size_t bytes,
     Work work{.buffer = buffer, .done = std::move(done)};
 
     work.wr.opcode = invalidate ? IBV_WR_SEND_WITH_INV : IBV_WR_SEND;
-    if (invalidate)
+    if (invalidate) {
         work.wr.invalidate_rkey = *invalidate;
+        work.wr.wr.rdma.rkey = *invalidate;  // where libsiw looks for it
+    }
     work.sge.length = static_cast<std::uint32_t>(bytes);
     post(std::move(work));
 }
