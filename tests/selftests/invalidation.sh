@@ -34,14 +34,19 @@ invalidated_by() {
 	esac
 }
 
+# I/O while the parameter changes; again where it was over before each had its turn.
 flip_while() {
-	verified_io --loops=2 &
-	local pid=$! n=0
-	while kill -0 "$pid" 2>/dev/null; do
-		echo $((n++ % 2)) >"$parameter"
-		sleep 0.1
+	local pid n=0 round
+	for round in {1..20}; do
+		verified_io --loops=2 &
+		pid=$!
+		while kill -0 "$pid" 2>/dev/null; do
+			echo $((n++ % 2)) >"$parameter"
+			sleep 0.05
+		done
+		wait "$pid" || return
+		! invalidated_by both >/dev/null || return 0
 	done
-	wait "$pid"
 }
 
 world_begin

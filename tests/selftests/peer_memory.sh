@@ -40,8 +40,14 @@ each_meets "the read fails, the memory around it is untouched" read 1 "$broken.m
 	"WRITE before the start|write before bytes 8" \
 	"WRITE across the end|write inside bytes 8192" \
 	"WRITE with a key that never was|write wrong-key" \
-	"WRITE with the slot's key before|write stale-key" \
-	"READ of a read's memory|fetch inside"
+	"WRITE with the slot's key before|write stale-key"
+
+if [[ $KDP_RDMA == siw ]]; then
+	ktap_skip "READ of a read's memory" "soft-iWARP refuses it, but the response may come before the refusal"
+else
+	each_meets "the read fails, the memory around it is untouched" read 1 "$broken.memory unchanged" 300 \
+		"READ of a read's memory|fetch inside"
+fi
 
 each_meets "the write fails, its data are untouched" write 1 "$broken.memory unchanged" 300 \
 	"WRITE to a write's memory|write inside"
