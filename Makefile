@@ -20,6 +20,12 @@ INSTALL_MOD_PATH ?=
 FUZZ_SECONDS ?= 600
 export KERNEL MACHINE ACCEL
 
+# With ccache, where it is installed: the same source in another clone is not compiled again.
+export CCACHE_DIR ?= $(or $(KDP_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/kdp)/ccache
+export CCACHE_BASEDIR := $(CURDIR)
+export CCACHE_NOHASHDIR := 1
+launcher := $(if $(shell command -v ccache),-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+
 help: ## this list
 	@echo 'kdp: NVMe over RDMA, kernel-direct and userspace-direct. Targets:'
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -34,7 +40,7 @@ modules: ## kernel modules for KERNEL (or KVER=$(uname -r)), into build/modules-
 	@scripts/build-modules.sh '$(KVER)'
 
 $(USER_BUILD)/CMakeCache.txt:
-	@cmake -S . -B $(USER_BUILD) -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_INSTALL_PREFIX='$(PREFIX)'
+	@cmake -S . -B $(USER_BUILD) -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_INSTALL_PREFIX='$(PREFIX)' $(launcher)
 
 lib: $(USER_BUILD)/CMakeCache.txt ## the library libkdp, into build/user
 	@cmake --build $(USER_BUILD) --target kdp -j$$(nproc)

@@ -11,7 +11,7 @@
 set -euo pipefail
 
 build_packages=(
-	make gcc g++ cmake pkg-config bc flex bison libelf-dev sparse xz-utils perl git patch
+	make gcc g++ ccache cmake pkg-config bc flex bison libelf-dev sparse xz-utils perl git patch
 	linux-headers-amd64 linux-headers-6.12-amd64
 	libibverbs-dev librdmacm-dev libnl-3-dev libnl-genl-3-dev
 	libcli11-dev libfmt-dev nlohmann-json3-dev liburing-dev libgtest-dev
