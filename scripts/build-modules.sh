@@ -87,6 +87,14 @@ fi
 log=$bdir/build.log
 make "${args[@]}" "$@" modules 2>&1 | tee "$log" || die "build for $kver failed; log in $log"
 
+# What virtual machines load: the debugging information is most of a module, and each
+# loading reads all of it.
+rm -rf "$bdir/stripped"
+mkdir -p "$bdir/stripped"
+for ko in "$bdir"/kernel/*.ko; do
+	strip --strip-debug -o "$bdir/stripped/${ko##*/}" "$ko"
+done
+
 if ((sparse)); then
 	# Remarks on the kernel's own headers are not ours to mend.
 	awk -v top="$top/" 'index($0, top) == 1 && /:[0-9]+:/' "$log" >"$bdir/sparse.log"

@@ -51,7 +51,7 @@ else
 	ktap_check "every allocation may fail" every_allocation_may_fail
 	reports_announce '^failure_walk: (vmalloc error|page allocation failure)'
 	FAILURE_WALK_STRIDE=$stride_alloc patience=450 points_from "$programs/failure_walk" alloc \
-		"$(find "$KDP_MODDIR" -name kdp_core.ko)" "$(find "$KDP_MODDIR" -name kdp_host.ko)" \
+		"$KDP_MODDIR/kdp_core.ko" "$KDP_MODDIR/kdp_host.ko" \
 		"$KDP_ADDR" "$nqn"
 fi
 world_end

@@ -44,13 +44,13 @@ print_table() {
 	done
 }
 
-# A copy of what is built in the guest and run there; user space as it stands here.
+# A copy of what is built in the guest and run there; user space as it stands here (by
+# hard links: the guest may not see where symbolic ones lead).
 fresh_tree() {
 	mkdir -p "$tree/build"
-	rm -rf "$tree"/{kernel,include,scripts,tests}
+	rm -rf "$tree"/{kernel,include,scripts,tests} "$tree"/build/{user,selftests}
 	cp -r kernel include scripts tests "$tree/" || return
-	ln -sfn "$top/build/user" "$tree/build/user"
-	ln -sfn "$top/build/selftests" "$tree/build/selftests"
+	cp -al build/user build/selftests "$tree/build/"
 }
 
 # try PATCH: 0 if it was caught; says why not.

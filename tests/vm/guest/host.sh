@@ -5,18 +5,17 @@
 
 # kdp_insmod NAME [PARAMETER=VALUE...]: a module of ours as built for this kernel.
 kdp_insmod() {
-	local name=$1 ko
+	local name=$1 ko=$KDP_MODDIR/$1.ko
 	shift
 	[[ ! -d /sys/module/$name ]] || return 0
-	ko=$(find "$KDP_MODDIR" -name "$name.ko" 2>/dev/null | head -n 1)
-	[[ -n $ko ]] ||
+	[[ -f $ko ]] ||
 		complain "no $name.ko below $KDP_MODDIR; build it: make modules KVER=$KVER" || return
 	insmod "$ko" "$@" || complain "insmod $ko failed: $(dmesg | tail -n 3)"
 }
 
 # kdp_load [HOST_PARAMETER=VALUE...]: both of them.
 kdp_load() {
-	modprobe -a ib_core rdma_cm || complain "modprobe ib_core or rdma_cm failed" || return
+	[[ -d /sys/module/rdma_cm ]] || modprobe -a ib_core rdma_cm || complain "modprobe ib_core or rdma_cm failed" || return
 	kdp_insmod kdp_core && kdp_insmod kdp_host "$@"
 }
 

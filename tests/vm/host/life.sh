@@ -29,7 +29,7 @@ vm_write_env() {
 	declare -A value=(
 		[KDP_REPO]=$repo
 		[KDP_OUT]=$out
-		[KDP_MODDIR]=$repo/build/modules-$kver/kernel
+		[KDP_MODDIR]=$repo/build/modules-$kver/stripped
 		[KDP_KERNEL_MODULES]=$kdir/lib/modules/$kver
 		[KVER]=$kver
 		[MACHINE]=$machine
