@@ -80,6 +80,7 @@ int request_world_init(struct kunit *test)
 
 	w->ctrl.dev.init_name = "kdp_test";
 	spin_lock_init(&w->ctrl.state_lock);
+	mutex_init(&w->ctrl.ns_lock);
 	w->ctrl.queues = w->queues;
 	w->ctrl.nr_io_queues = 1;
 	w->ctrl.max_transfer = SZ_64K;
