@@ -5,14 +5,19 @@
 #include "fault.h"
 #include "internal.h"
 
-/* Completions taken with one turn of the thread. */
-#define KDP_CQ_BUDGET	64
+static struct kdp_conn *kdp_cq_conn(struct kdp_cq *cq)
+{
+	return container_of(cq, struct kdp_conn, cq);
+}
 
 static void kdp_cq_event(struct ib_cq *ib, void *context)
 {
 	struct kdp_conn *conn = context;
 
-	kdp_poller_kick(conn->cq.poller);
+	if (conn->cq.mode == KDP_CQ_EVENT)
+		kdp_event_raise(&conn->cq);
+	else
+		kdp_poller_kick(conn->cq.poller);
 }
 
 static void kdp_cq_async_event(struct ib_event *event, void *context)
@@ -20,27 +25,36 @@ static void kdp_cq_async_event(struct ib_event *event, void *context)
 	kdp_conn_break(context, ib_event_msg(event->event));
 }
 
-/*
- * Take what is there, up to the budget, and run the handlers. Called by the CQ's
- * poller thread alone. Returns how many completions there were.
- */
-unsigned int kdp_cq_drain(struct kdp_cq *cq)
+static void kdp_cq_handle(struct kdp_cq *cq, int n)
 {
+	struct kdp_conn *conn = kdp_cq_conn(cq);
 	struct ib_wc *wc = cq->wc;
-	unsigned int total = 0;
-	int n, i;
 
-	while (total < KDP_CQ_BUDGET) {
-		n = ib_poll_cq(cq->ib, KDP_CQ_BATCH, wc);
+	local_bh_disable();
+	for (int i = 0; i < n; i++) {
+		if (kdp_fault(KDP_FAULT_COMPLETION))
+			wc[i].status = IB_WC_GENERAL_ERR;
+		wc[i].wr_cqe->done(cq->ib, &wc[i]);
+	}
+	if (conn->ops->handled)
+		conn->ops->handled(conn);
+	local_bh_enable();
+}
+
+/*
+ * Take what is there, up to @budget rounded up to a batch, and run the handlers. Called
+ * by one context at a time. Returns how many completions there were.
+ */
+unsigned int kdp_cq_drain(struct kdp_cq *cq, unsigned int budget)
+{
+	unsigned int total = 0;
+	int n;
+
+	while (total < budget) {
+		n = ib_poll_cq(cq->ib, KDP_CQ_BATCH, cq->wc);
 		if (n <= 0)
 			break;
-		local_bh_disable();
-		for (i = 0; i < n; i++) {
-			if (kdp_fault(KDP_FAULT_COMPLETION))
-				wc[i].status = IB_WC_GENERAL_ERR;
-			wc[i].wr_cqe->done(cq->ib, &wc[i]);
-		}
-		local_bh_enable();
+		kdp_cq_handle(cq, n);
 		total += n;
 		if (n < KDP_CQ_BATCH)
 			break;
@@ -72,20 +86,29 @@ int kdp_cq_create(struct kdp_conn *conn, u32 nr_cqe)
 	struct kdp_poller *poller;
 	struct ib_cq *ibcq;
 
-	poller = kdp_poller_get(cpu);
-	if (IS_ERR(poller))
-		return PTR_ERR(poller);
-	cq->poller = poller;
+	cq->mode = conn->params.cq_mode;
 	cq->stats = conn->stats;
-	cq->spin_us = conn->params.spin_us;
+	if (cq->mode == KDP_CQ_THREAD) {
+		poller = kdp_poller_get(cpu);
+		if (IS_ERR(poller))
+			return PTR_ERR(poller);
+		cq->poller = poller;
+		cq->spin_us = conn->params.spin_us;
+	} else {
+		kdp_event_init(cq);
+	}
 
 	ibcq = ib_create_cq(ib, kdp_cq_event, kdp_cq_async_event, conn, &attr);
 	if (IS_ERR(ibcq)) {
-		kdp_poller_put(poller);
+		if (cq->mode == KDP_CQ_THREAD)
+			kdp_poller_put(poller);
 		return PTR_ERR(ibcq);
 	}
 	cq->ib = ibcq;
-	kdp_poller_add(poller, cq);
+	if (cq->mode == KDP_CQ_THREAD)
+		kdp_poller_add(poller, cq);
+	else if (kdp_cq_arm(cq))
+		kdp_event_raise(cq);
 	return 0;
 }
 
@@ -95,8 +118,12 @@ int kdp_cq_create(struct kdp_conn *conn, u32 nr_cqe)
  */
 void kdp_cq_detach(struct kdp_cq *cq)
 {
-	if (cq->ib)
+	if (!cq->ib)
+		return;
+	if (cq->mode == KDP_CQ_THREAD)
 		kdp_poller_del(cq->poller, cq);
+	else
+		kdp_event_detach(cq);
 }
 
 /* @cq is detached. */
@@ -106,5 +133,8 @@ void kdp_cq_destroy(struct kdp_cq *cq)
 		return;
 	ib_destroy_cq(cq->ib);	/* waits for event handlers */
 	cq->ib = NULL;
-	kdp_poller_put(cq->poller);
+	if (cq->mode == KDP_CQ_THREAD)
+		kdp_poller_put(cq->poller);
+	else
+		kdp_event_destroy(cq);
 }

@@ -14,11 +14,13 @@ static void drain_has_a_budget(struct kunit *test)
 		kdp_fake_complete(w->cq[0], &w->cqe, false);
 	kdp_fake_complete(w->cq[1], &w->cqe, false);
 	KUNIT_EXPECT_EQ(test, poller_pass(w->poller), cq_budget() + 1);
-	KUNIT_EXPECT_EQ(test, kdp_cq_drain(cq), cq_budget());
-	KUNIT_EXPECT_EQ(test, kdp_cq_drain(cq), 150 - 2 * cq_budget());
-	KUNIT_EXPECT_EQ(test, kdp_cq_drain(cq), 0);
+	KUNIT_EXPECT_EQ(test, kdp_cq_drain(cq, cq_budget()), cq_budget());
+	KUNIT_EXPECT_EQ(test, kdp_cq_drain(cq, cq_budget()), 150 - 2 * cq_budget());
+	KUNIT_EXPECT_EQ(test, kdp_cq_drain(cq, cq_budget()), 0);
 	KUNIT_EXPECT_EQ(test, w->handled, 151);
 	KUNIT_EXPECT_TRUE(test, w->handled_in_bh);
+	/* 9 full ones and the rest; the other CQ's */
+	KUNIT_EXPECT_EQ(test, w->batches, DIV_ROUND_UP(150, KDP_CQ_BATCH) + 1);
 	KUNIT_EXPECT_EQ(test, stat_of(w, 0, KDP_CS_CQES), 150);
 	KUNIT_EXPECT_EQ(test, stat_of(w, 0, KDP_CS_POLLS_FULL), 3);
 	KUNIT_EXPECT_EQ(test, stat_of(w, 0, KDP_CS_POLLS_EMPTY), 1);
@@ -30,7 +32,7 @@ static void drain_takes_an_error_for_nothing_found(struct kunit *test)
 
 	begin_model(w);
 	w->cq[0]->poll_error = -EIO;
-	KUNIT_EXPECT_EQ(test, kdp_cq_drain(&w->conn[0].cq), 0);
+	KUNIT_EXPECT_EQ(test, kdp_cq_drain(&w->conn[0].cq, cq_budget()), 0);
 	KUNIT_EXPECT_EQ(test, stat_of(w, 0, KDP_CS_CQES), 0);
 }
 

@@ -19,8 +19,14 @@ void kdp_fault_exit(void);
 int kdp_cq_create(struct kdp_conn *conn, u32 nr_cqe);
 void kdp_cq_detach(struct kdp_cq *cq);
 void kdp_cq_destroy(struct kdp_cq *cq);
-unsigned int kdp_cq_drain(struct kdp_cq *cq);
+unsigned int kdp_cq_drain(struct kdp_cq *cq, unsigned int budget);
 int kdp_cq_arm(struct kdp_cq *cq);
+
+/* event.c */
+void kdp_event_init(struct kdp_cq *cq);
+void kdp_event_raise(struct kdp_cq *cq);
+void kdp_event_detach(struct kdp_cq *cq);
+void kdp_event_destroy(struct kdp_cq *cq);
 
 /* poller.c */
 struct kdp_poller *kdp_poller_get(int cpu);

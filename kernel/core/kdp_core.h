@@ -8,7 +8,7 @@
  * process context (all of them may sleep):
  *
  *   kdp_conn_resolve()	address and route, gets the device
- *   kdp_conn_create_qp()	CQ (bound to a poller thread), QP
+ *   kdp_conn_create_qp()	CQ, and who serves it; QP
  *   ... the upper layer maps buffers, posts receives ...
  *   kdp_conn_connect()	handshake; from here on ->broken may be called
  *   kdp_conn_disconnect()	hang up and drain: no completion comes after it
@@ -24,6 +24,8 @@
 #include <linux/completion.h>
 #include <linux/in.h>
 #include <linux/in6.h>
+#include <linux/irq_poll.h>
+#include <linux/irq_work.h>
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/percpu.h>
@@ -79,21 +81,32 @@ struct kdp_upper {
 void kdp_upper_register(struct kdp_upper *upper);
 void kdp_upper_unregister(struct kdp_upper *upper);
 
-/* --- completion queues and pollers (cq.c, poller.c) ----------------------- */
+/* --- completion queues (cq.c) and who serves them (poller.c, event.c) ------ */
+
+enum kdp_cq_mode {
+	KDP_CQ_THREAD,		/* a poller thread, which spins, then sleeps */
+	KDP_CQ_EVENT,		/* a soft interrupt, when there is something to do */
+};
 
 #define KDP_SPIN_FOREVER	(-1)
 
 /* Completions taken with one call of the provider. */
 #define KDP_CQ_BATCH		16
 
-/* A completion queue that a poller thread serves. */
+/* A completion queue. One context at a time polls it. */
 struct kdp_cq {
 	struct ib_cq			*ib;
+	enum kdp_cq_mode		mode;
+	struct kdp_conn_stats __percpu	*stats;
+	struct ib_wc			wc[KDP_CQ_BATCH];	/* of who polls */
+	/* KDP_CQ_THREAD */
 	struct kdp_poller		*poller;
 	struct list_head		entry;	/* poller->cqs, under poller->lock */
-	struct kdp_conn_stats __percpu	*stats;
 	s32				spin_us;
-	struct ib_wc			wc[KDP_CQ_BATCH];	/* the poller thread's */
+	/* KDP_CQ_EVENT */
+	struct irq_poll			irq_poll;
+	struct irq_work			irq_work;
+	bool				detached;
 };
 
 /* --- connections (cm.c, qp.c) --------------------------------------------- */
@@ -107,13 +120,25 @@ struct kdp_conn_ops {
 	 * must not sleep and must not touch the connection but to schedule work.
 	 */
 	void	(*broken)(struct kdp_conn *conn, const char *why);
+	/*
+	 * A batch of completions (KDP_CQ_BATCH at most) has been handled: what the handlers
+	 * have gathered can be posted and ended together. Optional. Context as the
+	 * handlers': bottom halves disabled, one call at a time.
+	 */
+	void	(*handled)(struct kdp_conn *conn);
+	/*
+	 * How many messages of the peer are about to come? A hint: what comes alone is
+	 * taken at once, what comes in numbers together. Optional. Any context.
+	 */
+	unsigned int	(*awaited)(const struct kdp_conn *conn);
 };
 
 struct kdp_conn_params {
 	struct net		*net;
 	struct sockaddr_storage	dst;
 	struct sockaddr_storage	src;		/* ss_family 0: any local address */
-	int			cpu;		/* where completions are polled */
+	int			cpu;		/* where completions are wanted */
+	enum kdp_cq_mode	cq_mode;
 	s32			spin_us;	/* see KDP_A_SPIN_US */
 };
 

@@ -30,6 +30,9 @@
 
 #include "internal.h"
 
+/* Completions of one CQ that are taken before the others have their turn. */
+#define KDP_POLLER_BUDGET	64
+
 struct kdp_poller {
 	struct task_struct	*task;
 	int			cpu;
@@ -50,7 +53,7 @@ static unsigned int kdp_poller_pass(struct kdp_poller *poller)
 
 	mutex_lock(&poller->lock);
 	list_for_each_entry(cq, &poller->cqs, entry)
-		found += kdp_cq_drain(cq);
+		found += kdp_cq_drain(cq, KDP_POLLER_BUDGET);
 	mutex_unlock(&poller->lock);
 	return found;
 }

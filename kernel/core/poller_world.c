@@ -164,6 +164,7 @@ static u64 test_ktime_get_ns(void)
 
 #include "poller.c"
 #include "cq.c"
+#include "event.c"
 
 #undef ktime_get_ns
 #undef need_resched
@@ -222,7 +223,7 @@ s32 poller_spin_us(const struct kdp_poller *poller)
 
 unsigned int cq_budget(void)
 {
-	return KDP_CQ_BUDGET;
+	return KDP_POLLER_BUDGET;
 }
 
 /* --- the world ------------------------------------------------------------- */
@@ -267,8 +268,18 @@ int poller_world_init(struct kunit *test)
 	return 0;
 }
 
+static void conn_handled(struct kdp_conn *conn)
+{
+	world->batches++;
+}
+
+static const struct kdp_conn_ops conn_ops = {
+	.handled	= conn_handled,
+};
+
 void open_cq(struct poller_world *w, unsigned int i, s32 spin_us)
 {
+	w->conn[i].ops = &conn_ops;
 	w->conn[i].params.spin_us = spin_us;
 	KUNIT_ASSERT_EQ(w->test, kdp_cq_create(&w->conn[i], KDP_FAKE_CQES), 0);
 	w->cq[i] = to_kdp_fake_cq(w->conn[i].cq.ib);

@@ -71,6 +71,7 @@ struct poller_world {
 	/* completions of the tests */
 	struct ib_cqe		cqe;
 	unsigned int		handled;
+	unsigned int		batches;
 	bool			handled_in_bh;
 	struct completion	handled_one;
 

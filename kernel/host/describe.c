@@ -148,6 +148,8 @@ int kdp_describe(struct sk_buff *skb, struct kdp_ctrl *ctrl)
 	    nla_put_string(skb, KDP_A_SUBNQN, ctrl->opts.subnqn) ||
 	    nla_put_string(skb, KDP_A_HOSTNQN, ctrl->opts.hostnqn) ||
 	    nla_put_u32(skb, KDP_A_KATO_MS, ctrl->opts.kato_ms) ||
+	    nla_put_u32(skb, KDP_A_CQ_MODE, ctrl->opts.cq_mode == KDP_CQ_EVENT ?
+					    KDP_MODE_EVENT : KDP_MODE_THREAD) ||
 	    nla_put_s32(skb, KDP_A_SPIN_US, ctrl->opts.spin_us))
 		return -EMSGSIZE;
 	if (mutex_trylock(&ctrl->lock)) {

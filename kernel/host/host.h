@@ -2,8 +2,8 @@
 /*
  * kdp_host: the NVMe-oF host. What its files tell each other.
  *
- * The path of an I/O: blk.c or passthru.c → request.c → map.c → core/qp.c … the
- * wire … core/cq.c → request.c.
+ * The path of an I/O: blk.c or passthru.c → request.c → map.c → send.c → core/qp.c … the
+ * wire … core/cq.c → send.c, receive.c → request.c.
  *
  * Lifetimes. A controller lives as long as its embedded device (ctrl->dev); it is
  * held by its place in the list, by each namespace and by each open /dev/kdpN. A
@@ -57,6 +57,7 @@ struct kdp_options {
 	u32			nr_io_queues;
 	u32			queue_size;
 	u32			kato_ms;
+	enum kdp_cq_mode	cq_mode;
 	s32			spin_us;
 	bool			duplicate;
 };
@@ -80,14 +81,24 @@ struct kdp_queue_stats {
 struct kdp_rsp {
 	struct ib_cqe		cqe;
 	struct ib_sge		sge;
+	struct ib_recv_wr	wr;
 	struct nvmf_cqe		*capsule;	/* in queue->responses */
 };
 
-/* Progress of a command. Written by the queue's poller alone once it is posted. */
-#define KDP_REQ_SENT		BIT(0)		/* the SEND completed */
-#define KDP_REQ_RESPONDED	BIT(1)		/* the response came */
-#define KDP_REQ_INVALIDATED	BIT(2)		/* the peer has no access to the data any more */
-#define KDP_REQ_DONE		(KDP_REQ_SENT | KDP_REQ_RESPONDED | KDP_REQ_INVALIDATED)
+/* A place in the ring of what has been sent; the HCA may read its capsule again. */
+struct kdp_send {
+	struct ib_cqe		cqe;
+	struct kdp_req		*req;
+	bool			has_data;	/* of req, which may not end before the SEND */
+};
+
+/* Progress of a command: what must have happened before it ends, in any order. */
+#define KDP_REQ_POSTED		BIT(0)		/* the provider has its work requests */
+#define KDP_REQ_SENT		BIT(1)		/* the HCA does not read its data any more */
+#define KDP_REQ_RESPONDED	BIT(2)		/* the response came */
+#define KDP_REQ_INVALIDATED	BIT(3)		/* the peer has no access to its data any more */
+#define KDP_REQ_DONE		(KDP_REQ_POSTED | KDP_REQ_SENT | KDP_REQ_RESPONDED | \
+				 KDP_REQ_INVALIDATED)
 
 /* How a request's data reach the wire. */
 enum kdp_map_how {
@@ -100,13 +111,12 @@ enum kdp_map_how {
 struct kdp_req {
 	/* hot */
 	struct kdp_queue	*queue;
-	u8			progress;	/* KDP_REQ_* */
+	atomic_t		progress;	/* KDP_REQ_* */
 	u8			generation;
 	u8			how;		/* enum kdp_map_how */
 	bool			internal;	/* passthrough of ours: allowed while not live */
 	u16			status;		/* NVMe status */
 	u64			result;
-	struct ib_cqe		send_cqe;
 	struct ib_cqe		reg_cqe;
 	struct ib_cqe		inv_cqe;
 	struct ib_reg_wr	reg_wr;
@@ -114,14 +124,14 @@ struct kdp_req {
 	struct ib_sge		sge[1 + KDP_INLINE_SEGMENTS];
 	struct sg_table		sgt;
 	int			nr_dma;		/* DMA segments of sgt */
-	/* cold */
-	struct nvmf_sqe		cmd;		/* passthrough: the command as built */
+	struct nvmf_sqe		cmd;
 	struct scatterlist	inline_sg[];	/* KDP_INLINE_SEGMENTS of them */
 };
 
 /*
  * A queue of the controller. Its command slots are the tags of its blk-mq hardware
- * context: slot i owns capsules[i], mrs->mr[i] and inflight[i].
+ * context: slot i owns mrs->mr[i] and inflight[i]. Place i of the ring of sends owns
+ * capsules[i].
  */
 struct kdp_queue {
 	struct kdp_ctrl			*ctrl;
@@ -131,14 +141,33 @@ struct kdp_queue {
 	u16				conn_depth;	/* command slots that there are */
 	unsigned int			inline_segments;
 
-	struct kdp_req			**inflight;	/* set to post, cleared by the poller */
-	struct nvmf_sqe			*capsules;	/* mapped once, at capsules_dma */
-	dma_addr_t			capsules_dma;
-	struct nvmf_cqe			*responses;	/* mapped once, at responses_dma */
-	dma_addr_t			responses_dma;
-	struct kdp_rsp			*rsps;
 	struct kdp_mr_pool		*mrs;
 	struct kdp_queue_stats __percpu	*stats;
+	struct kdp_req			**inflight;	/* set to post, cleared by the response */
+
+	/* sending (send.c) */
+	struct kdp_send			*sends;		/* the ring: send_ring places */
+	struct nvmf_sqe			*capsules;	/* mapped once, at capsules_dma */
+	dma_addr_t			capsules_dma;
+	unsigned int			send_ring;	/* a power of two */
+	spinlock_t			send_lock;	/* what follows; the order of posting */
+	unsigned int			send_head;	/* the next place to fill, counted on */
+	unsigned int			send_posted;	/* the first that is only chained yet */
+	unsigned int			send_signalled;	/* after the last that will complete */
+	bool				send_has_data;	/* one after that has */
+	struct ib_send_wr		*send_chain;	/* of the places not posted yet */
+	struct ib_send_wr		*send_last;
+	/* written by completions */
+	unsigned int			send_tail ____cacheline_aligned;	/* free up to here */
+
+	/* receiving (receive.c), by completions alone */
+	struct kdp_rsp			*rsps;		/* nr_rsps */
+	struct nvmf_cqe			*responses;	/* mapped once, at responses_dma */
+	dma_addr_t			responses_dma;
+	unsigned int			nr_rsps;
+	unsigned int			responded;	/* commands, counted on like send_head */
+	struct ib_recv_wr		*repost;	/* chain of those to be posted again */
+	struct io_comp_batch		ended;		/* requests to be ended together */
 };
 
 /* bits of kdp_ctrl.flags */
@@ -250,7 +279,6 @@ void kdp_keep_alive_start(struct kdp_ctrl *ctrl);
 int kdp_queue_open(struct kdp_ctrl *ctrl, u16 qid, u16 entries);
 void kdp_queue_stop(struct kdp_ctrl *ctrl, struct kdp_queue *queue);
 void kdp_queue_close(struct kdp_queue *queue);
-int kdp_queue_repost(struct kdp_queue *queue, struct kdp_rsp *rsp);
 
 static inline void kdp_queue_count(struct kdp_queue *queue, enum kdp_queue_stat stat, u64 n)
 {
@@ -263,12 +291,37 @@ int kdp_io_set_create(struct kdp_ctrl *ctrl);
 void kdp_admin_set_destroy(struct kdp_ctrl *ctrl);
 void kdp_io_set_destroy(struct kdp_ctrl *ctrl);
 
+/* send.c */
+int kdp_send_alloc(struct kdp_queue *queue);
+void kdp_send_free(struct kdp_queue *queue);
+unsigned int kdp_send_wrs(unsigned int depth);
+bool kdp_send(struct kdp_queue *queue, struct request *rq, bool last);
+void kdp_send_commit(struct kdp_queue *queue);
+void kdp_send_drop(struct kdp_queue *queue);
+
+/* receive.c */
+int kdp_receive_alloc(struct kdp_queue *queue);
+void kdp_receive_free(struct kdp_queue *queue);
+unsigned int kdp_receive_wrs(unsigned int depth);
+int kdp_receive_start(struct kdp_queue *queue);
+void kdp_receive_repost(struct kdp_queue *queue);
+
 /* request.c */
 extern const struct blk_mq_ops kdp_mq_ops;
 extern const struct blk_mq_ops kdp_admin_mq_ops;
-void kdp_recv_done(struct ib_cq *cq, struct ib_wc *wc);
+void kdp_wc_error(struct kdp_queue *queue, const struct ib_wc *wc, const char *what);
+void kdp_req_advance(struct kdp_req *req, int what, struct io_comp_batch *batch);
+void kdp_requests_end(struct kdp_queue *queue);
 bool kdp_cancel_request(struct request *rq, void *data);
 size_t kdp_request_pdu_size(void);
+
+/* The queue that a completion is of. */
+static inline struct kdp_queue *kdp_wc_queue(const struct ib_wc *wc)
+{
+	struct kdp_conn *conn = wc->qp->qp_context;
+
+	return container_of(conn, struct kdp_queue, conn);
+}
 
 /* map.c */
 int kdp_map_data(struct kdp_req *req, struct request *rq, struct nvmf_sqe *sqe);

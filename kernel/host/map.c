@@ -53,6 +53,7 @@ static void kdp_map_inline(struct kdp_req *req, struct request *rq, struct nvmf_
 	}
 	req->send_wr.num_sge += req->nr_dma;
 	req->how = KDP_MAP_INLINE;
+	kdp_queue_count(req->queue, KDP_QS_INLINE, 1);
 	nvmf_sgl_set_inline(&sqe->dptr, 0, blk_rq_payload_bytes(rq));
 }
 

@@ -15,7 +15,7 @@
 #define KDP_DEFAULT_KATO_MS	15000
 #define KDP_DEFAULT_SPIN_US	50
 
-static const struct nla_policy kdp_connect_policy[KDP_A_DUPLICATE + 1] = {
+static const struct nla_policy kdp_connect_policy[KDP_A_CQ_MODE + 1] = {
 	[KDP_A_TRADDR]		= { .type = NLA_BINARY, .len = sizeof(struct sockaddr_in6) },
 	[KDP_A_HOST_TRADDR]	= { .type = NLA_BINARY, .len = sizeof(struct sockaddr_in6) },
 	[KDP_A_SUBNQN]		= { .type = NLA_NUL_STRING, .len = NVMF_NQN_SIZE },
@@ -27,6 +27,7 @@ static const struct nla_policy kdp_connect_policy[KDP_A_DUPLICATE + 1] = {
 	[KDP_A_KATO_MS]		= { .type = NLA_U32 },	/* its range does not fit a policy */
 	[KDP_A_SPIN_US]		= NLA_POLICY_MIN(NLA_S32, KDP_SPIN_FOREVER),
 	[KDP_A_DUPLICATE]	= { .type = NLA_FLAG },
+	[KDP_A_CQ_MODE]		= NLA_POLICY_MAX(NLA_U32, KDP_MODE_EVENT),
 };
 
 static const struct nla_policy kdp_instance_policy[KDP_A_INSTANCE + 1] = {
@@ -113,6 +114,8 @@ static int kdp_parse_options(struct genl_info *info, struct kdp_options *opts)
 				    "the keep-alive timeout must be 1000 to 3600000 ms");
 		return -ERANGE;
 	}
+	opts->cq_mode = kdp_get_u32(a[KDP_A_CQ_MODE], KDP_MODE_THREAD) == KDP_MODE_EVENT ?
+			KDP_CQ_EVENT : KDP_CQ_THREAD;
 	opts->spin_us = a[KDP_A_SPIN_US] ? nla_get_s32(a[KDP_A_SPIN_US]) : KDP_DEFAULT_SPIN_US;
 	opts->duplicate = nla_get_flag(a[KDP_A_DUPLICATE]);
 	return 0;

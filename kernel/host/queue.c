@@ -5,11 +5,7 @@
 #include "../core/dma.h"
 #include "host.h"
 
-/*
- * Work requests of a command on the send queue: REG_MR, SEND, LOCAL_INV. One more
- * on each queue is what draining it posts.
- */
-#define KDP_SEND_WRS	3
+/* What draining a queue posts on each of its sides. */
 #define KDP_DRAIN_WRS	1
 
 static void kdp_queue_broken(struct kdp_conn *conn, const char *why)
@@ -19,8 +15,26 @@ static void kdp_queue_broken(struct kdp_conn *conn, const char *why)
 	kdp_ctrl_fail(queue->ctrl, why);
 }
 
+/* The receives first: a request's end may let the next command out. */
+static void kdp_queue_handled(struct kdp_conn *conn)
+{
+	struct kdp_queue *queue = container_of(conn, struct kdp_queue, conn);
+
+	kdp_receive_repost(queue);
+	kdp_requests_end(queue);
+}
+
+static unsigned int kdp_queue_awaited(const struct kdp_conn *conn)
+{
+	const struct kdp_queue *queue = container_of(conn, struct kdp_queue, conn);
+
+	return READ_ONCE(queue->send_posted) - READ_ONCE(queue->responded);
+}
+
 static const struct kdp_conn_ops kdp_conn_ops = {
-	.broken	= kdp_queue_broken,
+	.broken		= kdp_queue_broken,
+	.handled	= kdp_queue_handled,
+	.awaited	= kdp_queue_awaited,
 };
 
 /* Where the completions of I/O queue @qid are polled: the qid-th CPU that is online. */
@@ -43,25 +57,13 @@ static int kdp_queue_alloc(struct kdp_queue *queue)
 
 	queue->stats = alloc_percpu(struct kdp_queue_stats);
 	queue->inflight = kcalloc(queue->depth, sizeof(*queue->inflight), GFP_KERNEL);
-	queue->rsps = kcalloc(queue->depth, sizeof(*queue->rsps), GFP_KERNEL);
-	queue->capsules = kcalloc(queue->depth, NVMF_SQE_SIZE, GFP_KERNEL);
-	queue->responses = kcalloc(queue->depth, NVMF_CQE_SIZE, GFP_KERNEL);
-	if (!queue->stats || !queue->inflight || !queue->rsps || !queue->capsules ||
-	    !queue->responses)
+	if (!queue->stats || !queue->inflight)
 		return -ENOMEM;
-
-	err = kdp_dma_map(dev, queue->capsules, queue->depth * NVMF_SQE_SIZE, DMA_TO_DEVICE,
-			  &queue->capsules_dma);
-	if (err) {
-		queue->capsules_dma = 0;
+	err = kdp_send_alloc(queue);
+	if (!err)
+		err = kdp_receive_alloc(queue);
+	if (err)
 		return err;
-	}
-	err = kdp_dma_map(dev, queue->responses, queue->depth * NVMF_CQE_SIZE, DMA_FROM_DEVICE,
-			  &queue->responses_dma);
-	if (err) {
-		queue->responses_dma = 0;
-		return err;
-	}
 	mrs = kdp_mr_pool_create(dev, queue->depth, kdp_mr_pages(dev, KDP_MR_PAGES));
 	if (IS_ERR(mrs))
 		return PTR_ERR(mrs);
@@ -74,60 +76,10 @@ static void kdp_queue_free(struct kdp_queue *queue)
 {
 	if (queue->mrs)
 		kdp_mr_pool_destroy(queue->mrs);
-	if (queue->responses_dma)
-		kdp_dma_unmap(queue->conn.dev, queue->responses_dma,
-			      queue->conn_depth * NVMF_CQE_SIZE, DMA_FROM_DEVICE);
-	if (queue->capsules_dma)
-		kdp_dma_unmap(queue->conn.dev, queue->capsules_dma,
-			      queue->conn_depth * NVMF_SQE_SIZE, DMA_TO_DEVICE);
-	kfree(queue->responses);
-	kfree(queue->capsules);
-	kfree(queue->rsps);
+	kdp_receive_free(queue);
+	kdp_send_free(queue);
 	kfree(queue->inflight);
 	free_percpu(queue->stats);
-}
-
-static void kdp_rsp_to_wr(struct kdp_rsp *rsp, struct ib_recv_wr *wr)
-{
-	*wr = (struct ib_recv_wr) {
-		.wr_cqe		= &rsp->cqe,
-		.sg_list	= &rsp->sge,
-		.num_sge	= 1,
-	};
-}
-
-int kdp_queue_repost(struct kdp_queue *queue, struct kdp_rsp *rsp)
-{
-	struct ib_recv_wr wr;
-
-	kdp_rsp_to_wr(rsp, &wr);
-	return kdp_conn_post_recv(&queue->conn, &wr);
-}
-
-/* All receives at once, before the handshake: no response can come too early. */
-static int kdp_queue_post_receives(struct kdp_queue *queue)
-{
-	struct ib_recv_wr *wrs;
-	int err;
-
-	wrs = kcalloc(queue->depth, sizeof(*wrs), GFP_KERNEL);
-	if (!wrs)
-		return -ENOMEM;
-	for (unsigned int i = 0; i < queue->depth; i++) {
-		struct kdp_rsp *rsp = &queue->rsps[i];
-
-		rsp->cqe.done = kdp_recv_done;
-		rsp->capsule = &queue->responses[i];
-		rsp->sge.addr = queue->responses_dma + i * NVMF_CQE_SIZE;
-		rsp->sge.length = NVMF_CQE_SIZE;
-		rsp->sge.lkey = queue->conn.dev->pd->local_dma_lkey;
-		kdp_rsp_to_wr(rsp, &wrs[i]);
-		if (i)
-			wrs[i - 1].next = &wrs[i];
-	}
-	err = kdp_conn_post_recv(&queue->conn, wrs);
-	kfree(wrs);
-	return err;
 }
 
 static int kdp_queue_create_qp(struct kdp_queue *queue)
@@ -137,8 +89,8 @@ static int kdp_queue_create_qp(struct kdp_queue *queue)
 
 	queue->inline_segments = min_t(unsigned int, KDP_INLINE_SEGMENTS,
 				       attrs->max_send_sge - 1);
-	cap.max_send_wr = KDP_SEND_WRS * queue->depth + KDP_DRAIN_WRS;
-	cap.max_recv_wr = queue->depth + KDP_DRAIN_WRS;
+	cap.max_send_wr = kdp_send_wrs(queue->depth) + KDP_DRAIN_WRS;
+	cap.max_recv_wr = kdp_receive_wrs(queue->depth) + KDP_DRAIN_WRS;
 	cap.max_send_sge = 1 + queue->inline_segments;
 	cap.max_recv_sge = 1;
 	/* in an error every work request completes, signalled or not */
@@ -198,9 +150,9 @@ int kdp_queue_open(struct kdp_ctrl *ctrl, u16 qid, u16 entries)
 		.dst		= ctrl->opts.traddr,
 		.src		= ctrl->opts.host_traddr,
 		.cpu		= kdp_queue_cpu(qid),
+		.cq_mode	= ctrl->opts.cq_mode,
 		.spin_us	= ctrl->opts.spin_us,
 	};
-	u32 device_depth;
 	int err;
 
 	memset(queue, 0, sizeof(*queue));
@@ -213,8 +165,9 @@ int kdp_queue_open(struct kdp_ctrl *ctrl, u16 qid, u16 entries)
 		kdp_ctrl_error(ctrl, err, queue->conn.step_text);
 		goto close;
 	}
-	device_depth = (queue->conn.dev->ib->attrs.max_qp_wr - KDP_DRAIN_WRS) / KDP_SEND_WRS;
-	queue->depth = min_t(u32, queue->depth, device_depth);
+	while (kdp_send_wrs(queue->depth) + KDP_DRAIN_WRS > queue->conn.dev->ib->attrs.max_qp_wr &&
+	       queue->depth > 1)
+		queue->depth--;
 	queue->conn_depth = queue->depth;
 
 	err = kdp_queue_alloc(queue);
@@ -227,7 +180,7 @@ int kdp_queue_open(struct kdp_ctrl *ctrl, u16 qid, u16 entries)
 		kdp_ctrl_error(ctrl, err, "the RDMA device gives no queue pair");
 		goto close;
 	}
-	err = kdp_queue_post_receives(queue);
+	err = kdp_receive_start(queue);
 	if (err) {
 		kdp_ctrl_error(ctrl, err, "the RDMA device takes no receives");
 		goto close;
@@ -252,6 +205,7 @@ void kdp_queue_stop(struct kdp_ctrl *ctrl, struct kdp_queue *queue)
 {
 	mutex_lock(&ctrl->stop_lock);
 	kdp_conn_disconnect(&queue->conn);
+	kdp_send_drop(queue);
 	mutex_unlock(&ctrl->stop_lock);
 }
 

@@ -2,21 +2,22 @@
 /*
  * The life of a request on the wire.
  *
- *   queue_rq	command built into the slot's capsule, data mapped, REG_MR (if the
- *		data need it) and SEND posted with one doorbell
- *   then, in any order: SEND completed · response received
+ *   queue_rq	command built, data mapped; REG_MR (if the data need it) and SEND
+ *		join the queue's chain (send.c)
+ *   then, in any order: posted, with whatever else was in the chain · response
+ *		received · SEND known to be complete, if it carries data
  *   then	the MR is known to be invalid: the peer did it along with its response,
  *		or a LOCAL_INV of ours completed
  *   complete	data unmapped, request ended
  *
- * Rule: a request ends only when all three hold. The HCA may read the capsule, and
- * data in it, again until the SEND completed (a lost ACK); the peer may
- * reach the data until the MR is invalid. LOCAL_INV is posted when SEND and
- * response are both there, so that it can never overtake the REG_MR, whatever the
- * peer sends and when.
+ * Rule: a request ends only when all of these hold. Until it is posted, the provider
+ * reads its work requests; until its SEND is complete, the HCA may read data in the
+ * capsule again (a lost ACK); until the MR is invalid the peer may reach the data.
+ * LOCAL_INV is posted when the request is posted and answered, so that it can never
+ * overtake the REG_MR, whatever the peer sends and when.
  *
- * All completions of a queue are handled by one poller thread, one at a time, so
- * that the progress of a request needs no lock.
+ * Completions of a queue are handled one at a time, but beside who posts: progress is
+ * atomic, and whoever adds the last bit goes on.
  */
 #include <linux/blkdev.h>
 
@@ -27,15 +28,8 @@ size_t kdp_request_pdu_size(void)
 	return struct_size_t(struct kdp_req, inline_sg, KDP_INLINE_SEGMENTS);
 }
 
-static struct kdp_queue *kdp_wc_queue(const struct ib_wc *wc)
-{
-	struct kdp_conn *conn = wc->qp->qp_context;
-
-	return container_of(conn, struct kdp_queue, conn);
-}
-
 /* A work request failed. While we disconnect, the flushed ones say nothing new. */
-static void kdp_wc_error(struct kdp_queue *queue, const struct ib_wc *wc, const char *what)
+void kdp_wc_error(struct kdp_queue *queue, const struct ib_wc *wc, const char *what)
 {
 	if (!test_bit(KDP_CONN_ESTABLISHED, &queue->conn.flags))
 		return;
@@ -46,17 +40,62 @@ static void kdp_wc_error(struct kdp_queue *queue, const struct ib_wc *wc, const 
 	kdp_ctrl_fail(queue->ctrl, "a work request failed");
 }
 
-static void kdp_protocol_error(struct kdp_queue *queue, const char *what)
+/* Everything has happened: give back what the request holds. */
+static void kdp_finish_request(struct request *rq)
 {
-	dev_warn_ratelimited(&queue->ctrl->dev, "queue %u: the target broke the protocol: %s\n",
-			     queue->qid, what);
-	kdp_ctrl_fail(queue->ctrl, "protocol error");
+	struct kdp_req *req = blk_mq_rq_to_pdu(rq);
+
+	if (likely(!req->status) && req->how != KDP_MAP_NONE)
+		kdp_queue_count(req->queue, rq_data_dir(rq) == WRITE ? KDP_QS_BYTES_WRITTEN :
+								    KDP_QS_BYTES_READ,
+				blk_rq_payload_bytes(rq));
+	kdp_unmap_data(req, rq);
 }
 
-static void kdp_inv_done(struct ib_cq *cq, struct ib_wc *wc);
-
-static int kdp_post_local_inv(struct kdp_req *req)
+/* ->complete: on the CPU that submitted, or where blk-mq likes it; may not sleep. */
+static void kdp_complete_request(struct request *rq)
 {
+	struct kdp_req *req = blk_mq_rq_to_pdu(rq);
+
+	kdp_finish_request(rq);
+	if (unlikely(req->status) && !blk_rq_is_passthrough(rq))
+		dev_dbg(&req->queue->ctrl->dev, "queue %u: status 0x%x\n", req->queue->qid,
+			req->status);
+	blk_mq_end_request(rq, kdp_status_to_blk(req->status));
+}
+
+static void kdp_complete_batch(struct io_comp_batch *batch)
+{
+	struct request *rq;
+
+	rq_list_for_each(&batch->req_list, rq)
+		kdp_finish_request(rq);
+	blk_mq_end_request_batch(batch);
+}
+
+/* What a batch of completions has ended. */
+void kdp_requests_end(struct kdp_queue *queue)
+{
+	if (!queue->ended.complete)
+		return;
+	queue->ended.complete(&queue->ended);
+	queue->ended = (struct io_comp_batch) {};
+}
+
+static void kdp_req_end(struct kdp_req *req, struct io_comp_batch *batch)
+{
+	struct request *rq = blk_mq_rq_from_pdu(req);
+
+	if (blk_mq_complete_request_remote(rq))
+		return;
+	/* errors are ended one by one: a batch has no status */
+	if (req->status || !batch || !blk_mq_add_to_batch(rq, batch, 0, kdp_complete_batch))
+		kdp_complete_request(rq);
+}
+
+static void kdp_post_local_inv(struct kdp_req *req)
+{
+	struct kdp_queue *queue = req->queue;
 	struct ib_send_wr wr = {
 		.opcode			= IB_WR_LOCAL_INV,
 		.send_flags		= IB_SEND_SIGNALED,
@@ -64,31 +103,26 @@ static int kdp_post_local_inv(struct kdp_req *req)
 		.ex.invalidate_rkey	= req->reg_wr.key,
 	};
 
-	return kdp_conn_post_send(&req->queue->conn, &wr);
+	/* on failure the request waits for the drain: it must not end before */
+	if (unlikely(kdp_conn_post_send(&queue->conn, &wr)))
+		kdp_ctrl_fail(queue->ctrl, "LOCAL_INV could not be posted");
 }
 
-static void kdp_req_advance(struct kdp_req *req, u8 what)
+/*
+ * @what has happened to @req, once. If that was the last, the request ends: in @batch,
+ * where there is one. Bottom halves or process context.
+ */
+void kdp_req_advance(struct kdp_req *req, int what, struct io_comp_batch *batch)
 {
-	req->progress |= what;
-	if ((req->progress & (KDP_REQ_SENT | KDP_REQ_RESPONDED)) !=
-	    (KDP_REQ_SENT | KDP_REQ_RESPONDED))
-		return;
-	if (!(req->progress & KDP_REQ_INVALIDATED)) {
-		/* on failure the request waits for the drain: it must not end before */
-		if (kdp_post_local_inv(req))
-			kdp_ctrl_fail(req->queue->ctrl, "LOCAL_INV could not be posted");
-		return;
-	}
-	blk_mq_complete_request(blk_mq_rq_from_pdu(req));
-}
+	const int answered = KDP_REQ_POSTED | KDP_REQ_RESPONDED;
+	int before = atomic_fetch_or(what, &req->progress);
+	int now = before | what;
 
-static void kdp_send_done(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct kdp_req *req = container_of(wc->wr_cqe, struct kdp_req, send_cqe);
-
-	if (unlikely(wc->status != IB_WC_SUCCESS))
-		return kdp_wc_error(req->queue, wc, "SEND");
-	kdp_req_advance(req, KDP_REQ_SENT);
+	if (now == KDP_REQ_DONE)
+		kdp_req_end(req, batch);
+	else if ((before & answered) != answered && (now & answered) == answered &&
+		 !(now & KDP_REQ_INVALIDATED))
+		kdp_post_local_inv(req);
 }
 
 /* REG_MR is not signalled: it is heard of only when it failed. */
@@ -106,63 +140,7 @@ static void kdp_inv_done(struct ib_cq *cq, struct ib_wc *wc)
 
 	if (unlikely(wc->status != IB_WC_SUCCESS))
 		return kdp_wc_error(req->queue, wc, "LOCAL_INV");
-	kdp_req_advance(req, KDP_REQ_INVALIDATED);
-}
-
-/* The request that a response belongs to, if it is in flight. */
-static struct kdp_req *kdp_find_inflight(struct kdp_queue *queue, u16 cid)
-{
-	u16 slot = nvmf_cid_slot(cid);
-	struct kdp_req *req;
-
-	if (slot >= queue->depth)
-		return NULL;
-	req = READ_ONCE(queue->inflight[slot]);
-	if (!req || req->generation != nvmf_cid_generation(cid))
-		return NULL;
-	return req;
-}
-
-static void kdp_handle_response(struct kdp_queue *queue, const struct ib_wc *wc,
-				const struct nvmf_response *rsp)
-{
-	struct kdp_req *req = kdp_find_inflight(queue, rsp->cid);
-	u8 what = KDP_REQ_RESPONDED;
-
-	if (unlikely(!req))
-		return kdp_protocol_error(queue, "response to a command that is not in flight");
-	if (wc->wc_flags & IB_WC_WITH_INVALIDATE) {
-		if (unlikely(req->how != KDP_MAP_MR ||
-			     wc->ex.invalidate_rkey != req->reg_wr.key))
-			return kdp_protocol_error(queue, "invalidation of a foreign key");
-		kdp_queue_count(queue, KDP_QS_REMOTE_INV, 1);
-		what |= KDP_REQ_INVALIDATED;
-	}
-	req->status = rsp->status;
-	req->result = rsp->result;
-	WRITE_ONCE(queue->inflight[nvmf_cid_slot(rsp->cid)], NULL);
-	kdp_req_advance(req, what);
-}
-
-void kdp_recv_done(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct kdp_rsp *rsp = container_of(wc->wr_cqe, struct kdp_rsp, cqe);
-	struct kdp_queue *queue = kdp_wc_queue(wc);
-	struct ib_device *ib = queue->conn.dev->ib;
-	struct nvmf_response response;
-
-	if (unlikely(wc->status != IB_WC_SUCCESS))
-		return kdp_wc_error(queue, wc, "RECV");
-
-	ib_dma_sync_single_for_cpu(ib, rsp->sge.addr, rsp->sge.length, DMA_FROM_DEVICE);
-	if (unlikely(nvmf_response_parse(rsp->capsule, wc->byte_len, &response)))
-		return kdp_protocol_error(queue, "response shorter than 16 bytes");
-	ib_dma_sync_single_for_device(ib, rsp->sge.addr, rsp->sge.length, DMA_FROM_DEVICE);
-
-	/* the buffer first: the request's end may let the next command out */
-	if (unlikely(kdp_queue_repost(queue, rsp)))
-		kdp_ctrl_fail(queue->ctrl, "a receive could not be posted");
-	kdp_handle_response(queue, wc, &response);
+	kdp_req_advance(req, KDP_REQ_INVALIDATED, &req->queue->ended);
 }
 
 /*
@@ -200,8 +178,7 @@ static blk_status_t kdp_build_command(struct kdp_req *req, struct request *rq,
 	switch (req_op(rq)) {
 	case REQ_OP_DRV_IN:
 	case REQ_OP_DRV_OUT:
-		*sqe = req->cmd;
-		return BLK_STS_OK;
+		return BLK_STS_OK;	/* built already */
 	case REQ_OP_FLUSH:
 		nvmf_build_flush(sqe, ns->nsid);
 		return BLK_STS_OK;
@@ -222,34 +199,37 @@ static blk_status_t kdp_build_command(struct kdp_req *req, struct request *rq,
 	}
 }
 
-static void kdp_prepare_send(struct kdp_req *req, int tag)
+static void kdp_prepare_send(struct kdp_req *req)
 {
-	struct kdp_queue *queue = req->queue;
-
-	req->sge[0].addr = queue->capsules_dma + tag * NVMF_SQE_SIZE;
 	req->sge[0].length = NVMF_SQE_SIZE;
-	req->sge[0].lkey = queue->conn.dev->pd->local_dma_lkey;
-	req->send_cqe.done = kdp_send_done;
+	req->sge[0].lkey = req->queue->conn.dev->pd->local_dma_lkey;
 	req->reg_cqe.done = kdp_reg_done;
 	req->inv_cqe.done = kdp_inv_done;
 	req->send_wr = (struct ib_send_wr) {
 		.opcode		= IB_WR_SEND,
-		.send_flags	= IB_SEND_SIGNALED,
-		.wr_cqe		= &req->send_cqe,
 		.sg_list	= req->sge,
 		.num_sge	= 1,
 	};
 }
 
+/* What need not happen any more, by the way in which the data travel. */
+static int kdp_initial_progress(const struct kdp_req *req)
+{
+	switch (req->how) {
+	case KDP_MAP_MR:
+		return KDP_REQ_SENT;
+	case KDP_MAP_INLINE:
+		return KDP_REQ_INVALIDATED;
+	default:
+		return KDP_REQ_SENT | KDP_REQ_INVALIDATED;
+	}
+}
+
 static blk_status_t kdp_queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_queue_data *bd)
 {
 	struct kdp_queue *queue = hctx->driver_data;
-	struct ib_device *ib = queue->conn.dev->ib;
 	struct request *rq = bd->rq;
 	struct kdp_req *req = blk_mq_rq_to_pdu(rq);
-	struct nvmf_sqe *sqe = &queue->capsules[rq->tag];
-	dma_addr_t sqe_dma = queue->capsules_dma + rq->tag * NVMF_SQE_SIZE;
-	const struct ib_send_wr *chain = &req->send_wr;
 	blk_status_t status;
 	int err;
 
@@ -259,51 +239,27 @@ static blk_status_t kdp_queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq
 		return BLK_STS_TRANSPORT;
 	}
 
-	ib_dma_sync_single_for_cpu(ib, sqe_dma, NVMF_SQE_SIZE, DMA_TO_DEVICE);
-	status = kdp_build_command(req, rq, sqe);
+	status = kdp_build_command(req, rq, &req->cmd);
 	if (unlikely(status != BLK_STS_OK))
 		return status;
-	sqe->cid = nvmf_htole16(nvmf_cid(rq->tag, ++req->generation));
+	req->cmd.cid = nvmf_htole16(nvmf_cid(rq->tag, ++req->generation));
 	req->generation &= 0xf;
 
-	kdp_prepare_send(req, rq->tag);
-	err = kdp_map_data(req, rq, sqe);
+	kdp_prepare_send(req);
+	err = kdp_map_data(req, rq, &req->cmd);
 	if (unlikely(err))
 		return err == -ENOMEM ? BLK_STS_RESOURCE : BLK_STS_IOERR;
-	ib_dma_sync_single_for_device(ib, sqe_dma, NVMF_SQE_SIZE, DMA_TO_DEVICE);
-
-	req->progress = KDP_REQ_INVALIDATED;
-	if (req->how == KDP_MAP_MR) {
-		req->progress = 0;
-		req->reg_wr.wr.next = &req->send_wr;
-		chain = &req->reg_wr.wr;
-	} else if (req->how == KDP_MAP_INLINE) {
-		kdp_queue_count(queue, KDP_QS_INLINE, 1);
+	atomic_set(&req->progress, kdp_initial_progress(req));
+	if (unlikely(!kdp_send(queue, rq, bd->last))) {
+		kdp_unmap_data(req, rq);
+		return BLK_STS_RESOURCE;
 	}
-	kdp_queue_count(queue, KDP_QS_COMMANDS, 1);
-
-	blk_mq_start_request(rq);
-	WRITE_ONCE(queue->inflight[rq->tag], req);
-	/* part of the chain may be on its way: whatever fails, the drain ends the request */
-	if (unlikely(kdp_conn_post_send(&queue->conn, chain)))
-		kdp_ctrl_fail(queue->ctrl, "a command could not be posted");
 	return BLK_STS_OK;
 }
 
-/* ->complete: on the CPU that submitted, or where blk-mq likes it; may not sleep. */
-static void kdp_complete_request(struct request *rq)
+static void kdp_commit_rqs(struct blk_mq_hw_ctx *hctx)
 {
-	struct kdp_req *req = blk_mq_rq_to_pdu(rq);
-
-	if (likely(!req->status) && req->how != KDP_MAP_NONE)
-		kdp_queue_count(req->queue, rq_data_dir(rq) == WRITE ? KDP_QS_BYTES_WRITTEN :
-								    KDP_QS_BYTES_READ,
-				blk_rq_payload_bytes(rq));
-	kdp_unmap_data(req, rq);
-	if (unlikely(req->status) && !blk_rq_is_passthrough(rq))
-		dev_dbg(&req->queue->ctrl->dev, "queue %u: status 0x%x\n", req->queue->qid,
-			req->status);
-	blk_mq_end_request(rq, kdp_status_to_blk(req->status));
+	kdp_send_commit(hctx->driver_data);
 }
 
 /*
@@ -354,6 +310,7 @@ static int kdp_init_admin_hctx(struct blk_mq_hw_ctx *hctx, void *data, unsigned 
 
 const struct blk_mq_ops kdp_mq_ops = {
 	.queue_rq	= kdp_queue_rq,
+	.commit_rqs	= kdp_commit_rqs,
 	.complete	= kdp_complete_request,
 	.timeout	= kdp_timeout,
 	.init_hctx	= kdp_init_hctx,
@@ -361,6 +318,7 @@ const struct blk_mq_ops kdp_mq_ops = {
 
 const struct blk_mq_ops kdp_admin_mq_ops = {
 	.queue_rq	= kdp_queue_rq,
+	.commit_rqs	= kdp_commit_rqs,
 	.complete	= kdp_complete_request,
 	.timeout	= kdp_timeout,
 	.init_hctx	= kdp_init_admin_hctx,

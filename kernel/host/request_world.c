@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What request.c, and what it stands on, included below, are tested in (request_world.h):
- * map.c, queue.c, status.c and tagset.c.
+ * map.c, queue.c, receive.c, send.c, status.c and tagset.c.
  */
 /* the tracepoint is kdp_host's */
 #define NOTRACE
@@ -16,6 +16,8 @@
 #include "tagset.c"
 #include "queue.c"
 #include "map.c"
+#include "send.c"
+#include "receive.c"
 #include "request.c"
 
 static struct req_world *world_of(struct kdp_ctrl *ctrl)
@@ -43,11 +45,21 @@ int kdp_ctrl_error(struct kdp_ctrl *ctrl, int error, const char *text)
 
 /* What else is static there, for other files. */
 
-void advance(struct cmd *cmd, u8 what)
+void advance(struct cmd *cmd, int what)
 {
 	local_bh_disable();
-	kdp_req_advance(cmd->req, what);
+	kdp_req_advance(cmd->req, what, NULL);
 	local_bh_enable();
+}
+
+void drop_chain(struct req_world *w)
+{
+	kdp_send_drop(w->queue);
+}
+
+unsigned int send_interval(const struct req_world *w)
+{
+	return w->queue->send_ring / 4;
 }
 
 bool accepts(const struct cmd *cmd)
@@ -101,7 +113,7 @@ int request_world_init(struct kunit *test)
 	w->qp.device = w->dev.ib;
 	w->qp.qp_context = &queue->conn;
 	KUNIT_ASSERT_EQ(test, kdp_queue_alloc(queue), 0);
-	KUNIT_ASSERT_EQ(test, kdp_queue_post_receives(queue), 0);
+	KUNIT_ASSERT_EQ(test, kdp_receive_start(queue), 0);
 	set_bit(KDP_CONN_ESTABLISHED, &queue->conn.flags);
 	KUNIT_ASSERT_EQ(test, kdp_io_set_create(&w->ctrl), 0);
 	return 0;
@@ -137,8 +149,8 @@ void forget_posts(struct req_world *w)
 	w->fake->doorbells = 0;
 }
 
-struct cmd *submit_flags(struct req_world *w, unsigned int i, enum kind kind,
-			 blk_mq_req_flags_t flags)
+static struct cmd *make_cmd(struct req_world *w, unsigned int i, enum kind kind,
+			    blk_mq_req_flags_t flags)
 {
 	bool write = kind == IN_CAPSULE || kind == WRITE_MR;
 	struct cmd *cmd = &w->cmds[i];
@@ -160,10 +172,48 @@ struct cmd *submit_flags(struct req_world *w, unsigned int i, enum kind kind,
 	w->ctrl.inline_size = kind == IN_CAPSULE ? TEST_DATA : 0;
 	rq->end_io = cmd_ended;
 	rq->end_io_data = cmd;
-	blk_execute_rq_nowait(rq, false);
-	cmd->cid = nvmf_le16toh(w->queue->capsules[rq->tag].cid);
-	cmd->key = cmd->req->reg_wr.key;
 	return cmd;
+}
+
+static void note_posted(struct cmd *cmd)
+{
+	const struct kdp_queue *queue = cmd->w->queue;
+
+	cmd->place = (queue->send_head - 1) & (queue->send_ring - 1);
+	cmd->cid = nvmf_le16toh(cmd->req->cmd.cid);
+	cmd->key = cmd->req->reg_wr.key;
+}
+
+struct cmd *submit_flags(struct req_world *w, unsigned int i, enum kind kind,
+			 blk_mq_req_flags_t flags)
+{
+	struct cmd *cmd = make_cmd(w, i, kind, flags);
+
+	blk_execute_rq_nowait(cmd->rq, false);
+	note_posted(cmd);
+	return cmd;
+}
+
+blk_status_t queue_one(struct req_world *w, unsigned int i, enum kind kind, bool last)
+{
+	struct cmd *cmd = make_cmd(w, i, kind, 0);
+	struct blk_mq_queue_data bd = { .rq = cmd->rq, .last = last };
+	blk_status_t status = kdp_mq_ops.queue_rq(cmd->rq->mq_hctx, &bd);
+
+	note_posted(cmd);
+	return status;
+}
+
+void commit(struct req_world *w)
+{
+	kdp_mq_ops.commit_rqs(w->cmds[0].rq->mq_hctx);
+}
+
+void end_cmd(struct req_world *w, unsigned int i, char event)
+{
+	happens(&w->cmds[i], event);
+	expect_over(&w->cmds[i], BLK_STS_OK);
+	finish(&w->cmds[i]);
 }
 
 struct cmd *submit(struct req_world *w, unsigned int i, enum kind kind)
@@ -217,10 +267,13 @@ void request_world_exit(struct kunit *test)
 
 /* --- what happens on the wire ------------------------------------------------ */
 
-static void complete_wr(struct ib_wc *wc)
+/* A batch of completions. */
+static void complete_wrs(struct ib_wc *wc, unsigned int n)
 {
 	local_bh_disable();
-	wc->wr_cqe->done(NULL, wc);
+	for (unsigned int i = 0; i < n; i++)
+		wc[i].wr_cqe->done(NULL, &wc[i]);
+	kdp_queue_handled(wc->qp->qp_context);
 	local_bh_enable();
 }
 
@@ -228,33 +281,53 @@ void wr_completes(struct cmd *cmd, struct ib_cqe *cqe)
 {
 	struct ib_wc wc = { .wr_cqe = cqe, .qp = &cmd->w->qp };
 
-	complete_wr(&wc);
+	complete_wrs(&wc, 1);
 }
 
 void wr_fails(struct cmd *cmd, struct ib_cqe *cqe, enum ib_wc_status status)
 {
 	struct ib_wc wc = { .wr_cqe = cqe, .qp = &cmd->w->qp, .status = status };
 
-	complete_wr(&wc);
+	complete_wrs(&wc, 1);
 }
 
-void respond(struct req_world *w, struct answer a)
+static struct ib_wc answer_arrives(struct req_world *w, unsigned int i, struct answer a)
 {
-	struct kdp_rsp *rsp = &w->queue->rsps[0];
-	struct ib_wc wc = {
-		.wr_cqe			= &rsp->cqe,
-		.qp			= &w->qp,
-		.byte_len		= a.len ?: NVMF_CQE_SIZE,
-		.wc_flags		= a.invalidates ? IB_WC_WITH_INVALIDATE : 0,
-		.ex.invalidate_rkey	= a.key,
-	};
+	struct kdp_rsp *rsp = &w->queue->rsps[i];
 
 	*rsp->capsule = (struct nvmf_cqe) {
 		.result	= nvmf_htole64(a.result),
 		.cid	= nvmf_htole16(a.cid),
 		.status	= nvmf_htole16(a.status << 1),
 	};
-	complete_wr(&wc);
+	return (struct ib_wc) {
+		.wr_cqe			= &rsp->cqe,
+		.qp			= &w->qp,
+		.byte_len		= a.len ?: NVMF_CQE_SIZE,
+		.wc_flags		= a.invalidates ? IB_WC_WITH_INVALIDATE : 0,
+		.ex.invalidate_rkey	= a.key,
+	};
+}
+
+void respond(struct req_world *w, struct answer a)
+{
+	struct ib_wc wc = answer_arrives(w, 0, a);
+
+	complete_wrs(&wc, 1);
+}
+
+void respond_to_all(struct req_world *w, unsigned int n)
+{
+	struct ib_wc wc[TEST_CMDS];
+
+	for (unsigned int i = 0; i < n; i++)
+		wc[i] = answer_arrives(w, i, (struct answer) { .cid = w->cmds[i].cid });
+	complete_wrs(wc, n);
+}
+
+struct ib_cqe *send_cqe(const struct cmd *cmd)
+{
+	return &cmd->w->queue->sends[cmd->place].cqe;
 }
 
 void happens(struct cmd *cmd, char event)
@@ -263,7 +336,7 @@ void happens(struct cmd *cmd, char event)
 
 	switch (event) {
 	case 's':
-		wr_completes(cmd, &cmd->req->send_cqe);
+		wr_completes(cmd, send_cqe(cmd));
 		break;
 	case 'i':
 		wr_completes(cmd, &cmd->req->inv_cqe);

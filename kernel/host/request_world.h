@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * For tests of request.c, and of what it stands on: a controller with one I/O queue on a
+ * For tests of request.c and send.c, and of what they stand on: a controller with one I/O queue on a
  * fake device. Requests are blk-mq's, and the test says what completes, in which order,
  * and what the target answers.
  */
@@ -12,7 +12,7 @@
 #include "../core/fake_ib.h"
 #include "host.h"
 
-#define TEST_DEPTH	4
+#define TEST_DEPTH	8
 #define TEST_CMDS	4
 #define TEST_DATA	SZ_4K
 #define PATIENCE	(10 * HZ)
@@ -32,6 +32,7 @@ struct cmd {
 	struct request		*rq;
 	struct kdp_req		*req;
 	u16			cid;		/* as posted */
+	unsigned int		place;		/* in the ring of sends */
 	u32			key;		/* of its MR, as posted */
 	unsigned int		ends;
 	blk_status_t		status;
@@ -62,6 +63,11 @@ void make_whole(struct req_world *w);
 /* Into blk-mq and, if nothing prevents it, onto the wire. */
 struct cmd *submit_flags(struct req_world *w, unsigned int i, enum kind kind,
 			 blk_mq_req_flags_t flags);
+/* What blk-mq does for a batch: each by itself, then commit() unless the last was @last. */
+blk_status_t queue_one(struct req_world *w, unsigned int i, enum kind kind, bool last);
+void commit(struct req_world *w);
+/* It ends with that event, see happens(), and goes back to blk-mq. */
+void end_cmd(struct req_world *w, unsigned int i, char event);
 /* Onto the wire. */
 struct cmd *submit(struct req_world *w, unsigned int i, enum kind kind);
 /* Has the request been ended, whether blk-mq is through with it or not? */
@@ -75,6 +81,7 @@ unsigned int nr_posted(const struct req_world *w, enum ib_wr_opcode opcode);
 void forget_posts(struct req_world *w);
 
 /* What happens on the wire. */
+struct ib_cqe *send_cqe(const struct cmd *cmd);
 void wr_completes(struct cmd *cmd, struct ib_cqe *cqe);
 void wr_fails(struct cmd *cmd, struct ib_cqe *cqe, enum ib_wc_status status);
 
@@ -88,11 +95,16 @@ struct answer {
 };
 
 void respond(struct req_world *w, struct answer a);
+/* To the first @n commands, within one batch of completions. */
+void respond_to_all(struct req_world *w, unsigned int n);
 /* s: the SEND completes; r, R: the response comes, R invalidates; i: LOCAL_INV completes. */
 void happens(struct cmd *cmd, char event);
 
 /* What is static in request.c: its only copy is request_world.c's. */
-void advance(struct cmd *cmd, u8 what);
+void advance(struct cmd *cmd, int what);
+/* So many SENDs without data and one of them is signalled. */
+unsigned int send_interval(const struct req_world *w);
+void drop_chain(struct req_world *w);
 bool accepts(const struct cmd *cmd);
 
 #endif /* KDP_REQUEST_WORLD_H */

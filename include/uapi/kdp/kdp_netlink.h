@@ -33,6 +33,8 @@
  *				Optional: 128. The controller may allow less.
  *   KDP_A_KATO_MS		u32, keep-alive timeout in ms, 1000 to 3600000.
  *				Optional: 15000.
+ *   KDP_A_CQ_MODE		u32, enum kdp_cq_mode_attr: who takes completions.
+ *				Optional: KDP_MODE_THREAD.
  *   KDP_A_SPIN_US		s32: how long a poller thread spins after the last
  *				completion before it arms its CQ and sleeps, in us;
  *				0: it sleeps at once; -1: it never sleeps. When
@@ -75,6 +77,7 @@
  *   KDP_A_TRADDR		sockaddr, as connected
  *   KDP_A_SUBNQN, KDP_A_HOSTNQN  string
  *   KDP_A_KATO_MS		u32
+ *   KDP_A_CQ_MODE		u32, enum kdp_cq_mode_attr
  *   KDP_A_SPIN_US		s32
  *   KDP_A_CNTLID		u32
  *   KDP_A_SERIAL, KDP_A_MODEL, KDP_A_FIRMWARE  string
@@ -138,6 +141,7 @@ enum kdp_attr {
 	KDP_A_NS_CHAR_NAME,
 	KDP_A_NS_BLOCKS,
 	KDP_A_NS_BLOCK_SIZE,
+	KDP_A_CQ_MODE,
 
 	__KDP_A_MAX,
 	KDP_A_MAX = __KDP_A_MAX - 1
@@ -166,6 +170,12 @@ enum kdp_stat {
 
 	__KDP_S_MAX,
 	KDP_S_MAX = __KDP_S_MAX - 1
+};
+
+/* Values of KDP_A_CQ_MODE. */
+enum kdp_cq_mode_attr {
+	KDP_MODE_THREAD,	/* a poller thread, which spins (KDP_A_SPIN_US), then sleeps */
+	KDP_MODE_EVENT,		/* a soft interrupt, when the device says that there is something */
 };
 
 enum kdp_ctrl_state {
