@@ -69,6 +69,8 @@ Status put_request(nl_msg* message, const ConnectRequest& request)
         put(nla_put_u32(message, KDP_A_QUEUE_SIZE, *request.queue_size));
     if (request.keep_alive_ms)
         put(nla_put_u32(message, KDP_A_KATO_MS, *request.keep_alive_ms));
+    if (request.cq_mode)
+        put(nla_put_u32(message, KDP_A_CQ_MODE, *request.cq_mode));
     if (request.spin_us)
         put(nla_put_s32(message, KDP_A_SPIN_US, *request.spin_us));
     if (request.duplicate)
@@ -212,6 +214,26 @@ std::string_view state_name(std::uint32_t state) noexcept
         default:
             return "unknown";
     }
+}
+
+std::string_view cq_mode_name(std::uint32_t mode) noexcept
+{
+    switch (mode) {
+        case KDP_MODE_THREAD:
+            return "thread";
+        case KDP_MODE_EVENT:
+            return "event";
+        default:
+            return "unknown";
+    }
+}
+
+std::optional<std::uint32_t> cq_mode_of_name(std::string_view name) noexcept
+{
+    for (const auto mode : {KDP_MODE_THREAD, KDP_MODE_EVENT})
+        if (name == cq_mode_name(mode))
+            return mode;
+    return std::nullopt;
 }
 
 Status wait_for_nodes(const Controller& controller, int timeout_ms,

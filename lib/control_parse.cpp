@@ -123,6 +123,7 @@ Result<Controller> parse_controller(nlattr** attributes)
     reader.number(KDP_A_NR_IO_QUEUES, c.nr_io_queues);
     reader.number(KDP_A_QUEUE_SIZE, c.queue_size);
     reader.number(KDP_A_KATO_MS, c.keep_alive_ms);
+    reader.number(KDP_A_CQ_MODE, c.cq_mode);
     reader.number(KDP_A_SPIN_US, c.spin_us);
     reader.number(KDP_A_MAX_TRANSFER, c.max_transfer);
     reader.number(KDP_A_INLINE_SIZE, c.inline_size);

@@ -36,8 +36,9 @@ struct ConnectRequest {
     std::optional<std::uint32_t> nr_io_queues;
     std::optional<std::uint32_t> queue_size;  ///< entries of an I/O queue
     std::optional<std::uint32_t> keep_alive_ms;
-    std::optional<std::int32_t> spin_us;  ///< 0: sleep at once, -1: never
-    bool duplicate = false;               ///< a second connection to the same is wanted
+    std::optional<std::uint32_t> cq_mode;  ///< enum kdp_cq_mode_attr
+    std::optional<std::int32_t> spin_us;   ///< 0: sleep at once, -1: never
+    bool duplicate = false;                ///< a second connection to the same is wanted
 };
 
 struct Connected {
@@ -87,6 +88,7 @@ struct Controller {
     std::uint32_t nr_io_queues = 0;
     std::uint32_t queue_size = 0;  ///< commands in flight an I/O queue
     std::uint32_t keep_alive_ms = 0;
+    std::uint32_t cq_mode = KDP_MODE_THREAD;  ///< enum kdp_cq_mode_attr
     std::int32_t spin_us = 0;
     std::uint32_t max_transfer = 0;  ///< bytes
     std::uint32_t inline_size = 0;   ///< bytes of a write in the capsule
@@ -96,6 +98,10 @@ struct Controller {
 
 /// "new", "connecting", "live", "failed", "deleting"; "unknown" for what this version knows not.
 [[nodiscard]] std::string_view state_name(std::uint32_t state) noexcept;
+
+/// "thread", "event"; "unknown" for what this version knows not.
+[[nodiscard]] std::string_view cq_mode_name(std::uint32_t mode) noexcept;
+[[nodiscard]] std::optional<std::uint32_t> cq_mode_of_name(std::string_view name) noexcept;
 
 /// All controllers of this network namespace, by instance. Needs no privilege.
 [[nodiscard]] Result<std::vector<Controller>> list();

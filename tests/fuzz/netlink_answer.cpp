@@ -66,6 +66,7 @@ void put_controller(nl_msg* m, const Controller& c)
     u32(KDP_A_NR_IO_QUEUES, c.nr_io_queues);
     u32(KDP_A_QUEUE_SIZE, c.queue_size);
     u32(KDP_A_KATO_MS, c.keep_alive_ms);
+    u32(KDP_A_CQ_MODE, c.cq_mode);
     u32(KDP_A_SPIN_US, static_cast<std::uint32_t>(c.spin_us));
     u32(KDP_A_MAX_TRANSFER, c.max_transfer);
     u32(KDP_A_INLINE_SIZE, c.inline_size);

@@ -63,6 +63,7 @@ void put_controller(nl_msg* m)
     nla_put_u32(m, KDP_A_NR_IO_QUEUES, 2);
     nla_put_u32(m, KDP_A_QUEUE_SIZE, 127);
     nla_put_u32(m, KDP_A_KATO_MS, 15000);
+    nla_put_u32(m, KDP_A_CQ_MODE, KDP_MODE_EVENT);
     nla_put_s32(m, KDP_A_SPIN_US, -1);
     nla_put_u32(m, KDP_A_MAX_TRANSFER, 1 << 20);
     nla_put_u32(m, KDP_A_INLINE_SIZE, 4096);
@@ -95,6 +96,7 @@ TEST(ControlParse, WholeController)
     EXPECT_EQ(state_name(c.state), "live");
     EXPECT_EQ(c.traddr.to_string(), "[fd77::1]:4420");
     EXPECT_EQ(c.subsystem_nqn, "nqn.sub");
+    EXPECT_EQ(cq_mode_name(c.cq_mode), "event");
     EXPECT_EQ(c.spin_us, -1);
     EXPECT_EQ(c.stats.by_id[KDP_S_COMMANDS], 1000u + KDP_S_COMMANDS);
     EXPECT_EQ(c.stats.by_id[KDP_S_BYTES_COPIED], 1000u + KDP_S_BYTES_COPIED);
@@ -150,6 +152,7 @@ TEST(ControlJson, Shape)
     EXPECT_EQ(c["traddr"], "fd77::1");
     EXPECT_EQ(c["trsvcid"], 4420);
     EXPECT_EQ(c["rdma_device"], "rxe0");
+    EXPECT_EQ(c["cq_mode"], "event");
     EXPECT_EQ(c["spin_us"], -1);
     EXPECT_EQ(c["counters"].size(), static_cast<std::size_t>(KDP_S_MAX - KDP_S_PAD));
     EXPECT_EQ(c["counters"]["bytes_copied"], 1000 + KDP_S_BYTES_COPIED);

@@ -27,6 +27,7 @@ struct Options {
     std::string host_nqn;
     std::string host_id;
     std::string name;
+    std::string cq_mode;
     control::ConnectRequest request;
 };
 
@@ -59,6 +60,8 @@ int connect(Options& options)
         return report(self, "", host.error());
     request.host = std::move(host).value();
     request.subsystem_nqn = options.nqn;
+    if (!options.cq_mode.empty())
+        request.cq_mode = control::cq_mode_of_name(options.cq_mode);
 
     const auto connected = control::connect(request);
     if (!connected)
@@ -108,8 +111,12 @@ void add_connect(CLI::App& app, Run& run)
     sub->add_option("-k,--keep-alive-tmo", request.keep_alive_ms,
                     "Keep-alive timeout in ms, 1000 to 3600000; default: 15000")
         ->check(CLI::Range(1000, 3600000));
+    sub->add_option("--cq-mode", options->cq_mode,
+                    "Who takes completions: thread (a poller thread) or event (a soft interrupt); "
+                    "default: thread")
+        ->check(CLI::IsMember({"thread", "event"}));
     sub->add_option("--spin-us", request.spin_us,
-                    "How long a poller spins after the last completion before it sleeps, in us; "
+                    "In thread mode: how long a poller spins after the last completion before it sleeps, in us; "
                     "0: not at all, -1: for ever; default: 50")
         ->check(CLI::Range(-1, 1000000000));
     sub->add_flag("-D,--duplicate-connect", request.duplicate,

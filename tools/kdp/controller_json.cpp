@@ -40,6 +40,7 @@ Json controller_to_json(const control::Controller& c)
             {"nr_io_queues", c.nr_io_queues},
             {"queue_size", c.queue_size},
             {"keep_alive_ms", c.keep_alive_ms},
+            {"cq_mode", control::cq_mode_name(c.cq_mode)},
             {"spin_us", c.spin_us},
             {"max_transfer", c.max_transfer},
             {"inline_size", c.inline_size},
