@@ -119,8 +119,8 @@ static void full_ring_takes_no_more(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, blk_mq_request_started(cmd->rq));
 	KUNIT_EXPECT_EQ(test, cmd->req->how, KDP_MAP_NONE);
 	KUNIT_EXPECT_EQ(test, atomic_read(&w->dev.dma_mappings), 2);
-	blk_mq_free_request(cmd->rq);
-	cmd->rq = NULL;
+	blk_mq_end_request(cmd->rq, BLK_STS_RESOURCE);
+	finish(cmd);
 
 	/* one completion, and all that it stands for are free */
 	cmd->place = signalled;

@@ -12,9 +12,12 @@ nqn=nqn.io.kdp:cq-modes
 declare -A before now
 counters() {
 	local -n into=$1
-	local key
-	for key in commands send_doorbells recv_doorbells wr_send wr_reg wr_local_inv remote_inv cqes polls_full bytes_copied; do
-		into[$key]=$(json "$key")
+	local key text
+	text=$(bounded kdp list --json)
+	for key in commands send_doorbells recv_doorbells wr_send wr_reg wr_local_inv remote_inv cqes \
+		polls_full bytes_copied; do
+		[[ $text =~ \"$key\":\ *([0-9]+) ]]
+		into[$key]=${BASH_REMATCH[1]}
 	done
 }
 
@@ -50,9 +53,13 @@ uses_mode() {
 	[[ $(json cq_mode) == "$1" ]] || complain "it is $(json cq_mode)"
 }
 
-io_runs_on() {
+ios() {
 	local ios
-	read -r ios _ <"/sys/block/${disk#/dev/}/stat" && ((ios > 4100))
+	read -r ios _ <"/sys/block/${disk#/dev/}/stat" && echo "$ios"
+}
+
+io_goes_on() {
+	(($(ios) > $1 + 50))
 }
 
 verified() {
@@ -62,10 +69,12 @@ verified() {
 
 # The I/O must end, whichever way.
 goes_under_load() {
+	local pid rc=0 before
+	before=$(ios)
 	timeout -k 5 "$patience" fio --name=t --filename="$disk" --rw=randrw --bs=4k --direct=1 --ioengine=libaio \
 		--iodepth=32 --size=8M --time_based --runtime=600 --minimal >/dev/null 2>&1 &
-	local pid=$! rc=0
-	wait_until 20 io_runs_on || return
+	pid=$!
+	wait_until 30 io_goes_on "$before" || complain "the I/O does not begin" || return
 	"$@" || return
 	wait "$pid" || rc=$?
 	((rc != 0 && rc < 124)) || complain "fio's status is $rc"
