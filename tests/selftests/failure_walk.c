@@ -10,8 +10,8 @@
  *	kdp_core's own fault points (/sys/kernel/debug/kdp/fault/NAME), through connect,
  *	I/O and disconnect. The modules are loaded.
  *
- * To save time: FAILURE_WALK_STRIDE=N, only the first, the N+1st, ... (but of loading all);
- * FAILURE_WALK_NO_LOAD=1, loading the modules is left out.
+ * To save time: FAILURE_WALK_STRIDE=N, only the first, the N+1st, ...;
+ * FAILURE_WALK_LOAD_STRIDE=N, the same for loading the modules (0: not at all).
  *
  * Every pass must end in time, with success or an error, and leave nothing: no node, no
  * RDMA object. The target at ADDRESS, port 4420, has one namespace of at least 1 MiB.
@@ -190,7 +190,7 @@ static int do_io(void)
 
 static char calm[4096];
 static bool look_each;
-static int stride = 1;
+static int stride = 1, load_stride = 1;
 
 /* ib_core keeps the CQs that in-tree drivers share; the other end is one of those. */
 static void rdma_objects(char *text, size_t size)
@@ -408,10 +408,10 @@ static void walk_allocations(void)
 	if (fail_nth < 0)
 		die("/proc/thread-self/fail-nth");
 	for (unsigned int i = 0; i < ARRAY_SIZE(walks); i++) {
-		bool loads = i < 2;
+		int step_by = i < 2 ? load_stride : stride;
 
-		if (!loads || !getenv("FAILURE_WALK_NO_LOAD"))
-			walk(&trap, &walks[i], loads ? 1 : stride);
+		if (step_by)
+			walk(&trap, &walks[i], step_by);
 	}
 }
 
@@ -458,7 +458,9 @@ int main(int argc, char **argv)
 	look_each = getenv("FAILURE_WALK_EACH");
 	if (getenv("FAILURE_WALK_STRIDE"))
 		stride = atoi(getenv("FAILURE_WALK_STRIDE"));
-	if (stride < 1)
+	if (getenv("FAILURE_WALK_LOAD_STRIDE"))
+		load_stride = atoi(getenv("FAILURE_WALK_LOAD_STRIDE"));
+	if (stride < 1 || load_stride < 0)
 		die("FAILURE_WALK_STRIDE");
 	open_socket();
 	rdma_objects(calm, sizeof(calm));

@@ -25,19 +25,15 @@ ktap_check "target is up" target_up "$nqn" 16
 # Once without failures, so that everything which stays has been made.
 name=$(connect "$KDP_ADDR" "$nqn") && disconnect "$name"
 
-# On an emulated machine each pass takes a second or more: there one point in five or
-# eleven, of the allocations one in fifty, and no failing load. uml-debug tries all points
-# and all loads; FULL=1 all of everything.
-stride=1 stride_alloc=5
-unset FAILURE_WALK_NO_LOAD
+# Each pass takes its time, and on an emulated machine a second or more. By default uml-debug
+# tries all points and all loads, of the other allocations one in ten; FULL=1 all of
+# everything.
+stride=1 stride_alloc=10 stride_load=1
 case $MACHINE in
 stock) stride=5 ;;
-debug)
-	stride=11 stride_alloc=50
-	export FAILURE_WALK_NO_LOAD=1
-	;;
+debug) stride=11 stride_alloc=50 stride_load=0 ;;
 esac
-((!${FULL:-0})) || stride=1 stride_alloc=1
+((!${FULL:-0})) || stride=1 stride_alloc=1 stride_load=1
 
 walk_points=()
 for file in "$faults"/*; do walk_points+=("${file##*/}"); done
@@ -50,7 +46,7 @@ else
 	kdp_unload
 	ktap_check "every allocation may fail" every_allocation_may_fail
 	reports_announce '^failure_walk: (vmalloc error|page allocation failure)'
-	FAILURE_WALK_STRIDE=$stride_alloc patience=450 points_from "$programs/failure_walk" alloc \
+	FAILURE_WALK_STRIDE=$stride_alloc FAILURE_WALK_LOAD_STRIDE=$stride_load patience=450 points_from "$programs/failure_walk" alloc \
 		"$KDP_MODDIR/kdp_core.ko" "$KDP_MODDIR/kdp_host.ko" \
 		"$KDP_ADDR" "$nqn"
 fi

@@ -4,6 +4,7 @@
 # Responses that are none: wrong identifiers, wrong lengths, one too many, none at all. None
 # may index anything, complete a foreign command or leave somebody waiting.
 # timeout: 240
+# quick: 6.12 6.1 uml uml-debug
 
 . "$(dirname "$0")/common.sh"
 . "$(dirname "$0")/peers.sh"

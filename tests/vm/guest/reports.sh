@@ -41,8 +41,8 @@ reports_announce() {
 
 # reports_expected REPORT: is it a known one of this machine? Notes that it was seen.
 reports_expected() {
-	local machines pattern reason n=0
-	while IFS=$'\t' read -r machines pattern reason; do
+	local machines selftest pattern reason n=0
+	while IFS=$'\t' read -r machines selftest pattern reason; do
 		((++n))
 		[[ -n $machines && $machines != '#'* ]] || continue
 		[[ ",$machines," == *",$MACHINE,"* ]] || continue
@@ -65,13 +65,14 @@ reports_unexpected() {
 	done < <(reports_split <<<"$log")
 }
 
-# reports_unseen: the known reports of this machine that never came, one a line.
+# reports_unseen SELFTEST...: the known reports of these on this machine that never came, one
+# a line.
 reports_unseen() {
-	local machines pattern reason n=0
-	while IFS=$'\t' read -r machines pattern reason; do
+	local machines selftest pattern reason n=0
+	while IFS=$'\t' read -r machines selftest pattern reason; do
 		((++n))
 		[[ -n $machines && $machines != '#'* ]] || continue
-		[[ ",$machines," == *",$MACHINE,"* ]] || continue
+		[[ ",$machines," == *",$MACHINE,"* && " $* " == *" $selftest "* ]] || continue
 		grep -qsx "$n" "${KDP_OUT:-/tmp}/known-reports.seen" || echo "$pattern"
 	done <"$reports_known"
 }

@@ -3,9 +3,9 @@
 #
 # In the guest: run the selftests, one after the other, each watched.
 #
-#   tests/vm/run [--kernel 6.1] -- tests/vm/guest/run-selftests.sh [NAME...]
+#   tests/vm/run [--kernel 6.1] -- tests/vm/guest/run-selftests.sh [--without NAME] [NAME...]
 #
-# NAME is a file of tests/selftests without ".sh"; all of them if none is given. Of all,
+# NAME is a file of tests/selftests without ".sh"; all of them (--without one) if none is given. Of all,
 # one whose head says `# quick: MACHINE...` runs on those alone (6.12, 6.1, debug, uml,
 # uml-debug) and is skipped elsewhere, unless FULL=1: emulation takes its time.
 # A test prints KTAP, exits 0 (pass), 4 (skip) or otherwise (fail), and may say in
@@ -143,11 +143,15 @@ warm_up() {
 		kdp disconnect "$name" && kdp_unload && target_down
 }
 
-all=0
+all=0 without=''
+if [[ ${1:-} == --without ]]; then
+	without=${2:?--without which?}
+	shift 2
+fi
 if ((!$#)); then
 	all=1
 	for file in "$selftests"/*.sh; do
-		[[ ! -x $file ]] || set -- "$@" "$(basename "$file" .sh)"
+		[[ ! -x $file || $(basename "$file" .sh) == "$without" ]] || set -- "$@" "$(basename "$file" .sh)"
 	done
 fi
 for name; do
@@ -191,10 +195,8 @@ for name; do
 	run_one "$name" $((++number))
 done
 ! leaks_watched || leaks_end
-if ((all)); then
-	while IFS= read -r name; do
-		point fail "tests/vm/known-reports: never seen: $name"
-	done < <(reports_unseen)
-fi
+while IFS= read -r name; do
+	point fail "tests/vm/known-reports: never seen: $name"
+done < <(reports_unseen "${ran[@]}")
 echo end >>"$points"
 ((failures == 0))
