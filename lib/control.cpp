@@ -123,38 +123,52 @@ Status disconnect(std::uint32_t instance)
 
 namespace {
 
+/// Send what @p make makes and collect the answers. A dump during which a controller came or
+/// went is done again.
+template <typename T, typename Make, typename Parse>
+Result<std::vector<T>> collect(const Make& make, const Parse& parse)
+{
+    for (int attempt = 1;; attempt++) {
+        // a new one each time: after an interrupted dump the old socket still holds its rest
+        auto netlink = open_family();
+        if (!netlink)
+            return netlink.error();
+        NlMessage message = make(*netlink);
+        if (!message)
+            return error_from_errno(ENOMEM, "netlink message");
+        std::vector<T> found;
+        const Status status =
+            netlink->transact(std::move(message), KDP_A_MAX, [&](nlattr** answer) {
+                auto parsed = parse(answer);
+                if (!parsed)
+                    return Status(parsed.error());
+                found.push_back(std::move(parsed).value());
+                return ok();
+            });
+        if (status)
+            return found;
+        if (status.error().code != EINTR || attempt == dump_attempts)
+            return complete(status.error());
+    }
+}
+
 /// One KDP_CMD_GET: all controllers, or the one of @p instance.
 Result<std::vector<Controller>> describe(std::optional<std::uint32_t> instance)
 {
-    auto netlink = open_family();
-    if (!netlink)
-        return netlink.error();
-    for (int attempt = 1;; attempt++) {
-        NlMessage message =
-            netlink->message(KDP_CMD_GET, KDP_GENL_VERSION, instance ? 0 : NLM_F_DUMP);
-        if (!message || (instance && nla_put_u32(message.get(), KDP_A_INSTANCE, *instance) < 0))
-            return error_from_errno(ENOMEM, "netlink message");
-        std::vector<Controller> controllers;
-        const Status status =
-            netlink->transact(std::move(message), KDP_A_MAX, [&](nlattr** answer) {
-                auto parsed = parse_controller(answer);
-                if (!parsed)
-                    return Status(parsed.error());
-                controllers.push_back(std::move(parsed).value());
-                return ok();
-            });
-        if (status) {
-            std::sort(controllers.begin(), controllers.end(),
-                      [](const auto& a, const auto& b) { return a.instance < b.instance; });
-            return controllers;
-        }
-        if (status.error().code != EINTR || attempt == dump_attempts)
-            return complete(status.error());
-        // a controller came or went during the dump: the old socket still holds its rest
-        netlink = open_family();
-        if (!netlink)
-            return netlink.error();
-    }
+    auto found = collect<Controller>(
+        [&](GenericNetlink& netlink) {
+            NlMessage message =
+                netlink.message(KDP_CMD_GET, KDP_GENL_VERSION, instance ? 0 : NLM_F_DUMP);
+            if (message && instance &&
+                nla_put_u32(message.get(), KDP_A_INSTANCE, *instance) < 0)
+                message.reset();
+            return message;
+        },
+        parse_controller);
+    if (found)
+        std::sort(found->begin(), found->end(),
+                  [](const auto& a, const auto& b) { return a.instance < b.instance; });
+    return found;
 }
 
 }  // namespace
@@ -172,6 +186,22 @@ Result<Controller> get(std::uint32_t instance)
     if (found->empty())
         return Error{EPROTO, "the module acknowledged the request without an answer"};
     return std::move(found->front());
+}
+
+Result<std::vector<Queue>> queues(std::optional<std::uint32_t> instance)
+{
+    if (instance) {
+        if (const auto there = describe(instance); !there)
+            return there.error();
+    }
+    auto found = collect<Queue>(
+        [](GenericNetlink& netlink) {
+            return netlink.message(KDP_CMD_GET_QUEUES, KDP_GENL_VERSION, NLM_F_DUMP);
+        },
+        parse_queue);
+    if (found && instance)
+        std::erase_if(*found, [&](const Queue& q) { return q.instance != *instance; });
+    return found;
 }
 
 std::span<const StatName> stat_names() noexcept
@@ -193,6 +223,8 @@ std::span<const StatName> stat_names() noexcept
         {KDP_S_POLLS_EMPTY, "polls_empty"},
         {KDP_S_SLEEPS, "sleeps"},
         {KDP_S_BYTES_COPIED, "bytes_copied"},
+        {KDP_S_EVENTS, "events"},
+        {KDP_S_PROVIDER_NS, "provider_ns"},
     };
     static_assert(std::size(names) == KDP_S_MAX - KDP_S_PAD, "every counter has a name");
     return names;

@@ -149,6 +149,27 @@ Result<Controller> parse_controller(nlattr** attributes)
     return c;
 }
 
+Result<Queue> parse_queue(nlattr** attributes)
+{
+    Queue q;
+    Reader reader(attributes);
+    for (const int type : {KDP_A_INSTANCE, KDP_A_NAME, KDP_A_QID})
+        reader.require(type);
+    reader.number(KDP_A_INSTANCE, q.instance);
+    reader.string(KDP_A_NAME, q.controller);
+    reader.number(KDP_A_QID, q.qid);
+    reader.number(KDP_A_CPU, q.cpu);
+    reader.number(KDP_A_CQ_MODE, q.cq_mode);
+    reader.number(KDP_A_QUEUE_SIZE, q.depth);
+    if (const Status status = reader.status(); !status)
+        return status.error();
+    if (attributes[KDP_A_STATS]) {
+        if (const Status status = parse_stats(attributes[KDP_A_STATS], q.stats); !status)
+            return status.error();
+    }
+    return q;
+}
+
 Result<Connected> parse_connected(nlattr** attributes)
 {
     Connected connected;

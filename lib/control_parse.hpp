@@ -14,6 +14,9 @@ namespace kdp::control {
 /// its length: else EPROTO.
 [[nodiscard]] Result<Controller> parse_controller(nlattr** attributes);
 
+/// The same for an answer to KDP_CMD_GET_QUEUES.
+[[nodiscard]] Result<Queue> parse_queue(nlattr** attributes);
+
 /// KDP_A_INSTANCE and KDP_A_NAME of a KDP_CMD_CONNECT answer. EPROTO without them.
 [[nodiscard]] Result<Connected> parse_connected(nlattr** attributes);
 

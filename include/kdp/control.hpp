@@ -96,6 +96,17 @@ struct Controller {
     std::vector<Namespace> namespaces;
 };
 
+/// One queue of a connected controller.
+struct Queue {
+    std::uint32_t instance = 0;
+    std::string controller;  ///< "kdp0"
+    std::uint32_t qid = 0;   ///< 0: the admin queue
+    std::uint32_t cpu = 0;   ///< where completions are wanted
+    std::uint32_t cq_mode = KDP_MODE_THREAD;
+    std::uint32_t depth = 0;  ///< commands in flight at most
+    Stats stats;
+};
+
 /// "new", "connecting", "live", "failed", "deleting"; "unknown" for what this version knows not.
 [[nodiscard]] std::string_view state_name(std::uint32_t state) noexcept;
 
@@ -106,6 +117,11 @@ struct Controller {
 /// All controllers of this network namespace, by instance. Needs no privilege.
 [[nodiscard]] Result<std::vector<Controller>> list();
 [[nodiscard]] Result<Controller> get(std::uint32_t instance);
+
+/// The queues of all connected controllers of this network namespace, or of one, by controller
+/// and queue. Needs no privilege. ENODEV when there is no such controller; one that is just
+/// connecting or disconnecting has no queues.
+[[nodiscard]] Result<std::vector<Queue>> queues(std::optional<std::uint32_t> instance);
 
 /// Wait until the nodes of the controller and all its namespaces stand in @p dev_directory.
 /// ETIMEDOUT after @p timeout_ms names the missing one.

@@ -14,6 +14,7 @@ static void kdp_cq_event(struct ib_cq *ib, void *context)
 {
 	struct kdp_conn *conn = context;
 
+	this_cpu_inc(conn->stats->v[KDP_CS_EVENTS]);
 	if (conn->cq.mode == KDP_CQ_EVENT)
 		kdp_event_raise(&conn->cq);
 	else
@@ -48,10 +49,13 @@ static void kdp_cq_handle(struct kdp_cq *cq, int n)
 unsigned int kdp_cq_drain(struct kdp_cq *cq, unsigned int budget)
 {
 	unsigned int total = 0;
+	u64 begin;
 	int n;
 
 	while (total < budget) {
+		begin = kdp_provider_begin();
 		n = ib_poll_cq(cq->ib, KDP_CQ_BATCH, cq->wc);
+		kdp_provider_end(cq->stats, begin);
 		if (n <= 0)
 			break;
 		kdp_cq_handle(cq, n);
@@ -71,7 +75,11 @@ unsigned int kdp_cq_drain(struct kdp_cq *cq, unsigned int budget)
 /* Returns 0 when armed, else there is something to poll already. */
 int kdp_cq_arm(struct kdp_cq *cq)
 {
-	return ib_req_notify_cq(cq->ib, IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS);
+	u64 begin = kdp_provider_begin();
+	int missed = ib_req_notify_cq(cq->ib, IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS);
+
+	kdp_provider_end(cq->stats, begin);
+	return missed;
 }
 
 int kdp_cq_create(struct kdp_conn *conn, u32 nr_cqe)

@@ -3,6 +3,9 @@
 #ifndef KDP_CORE_INTERNAL_H
 #define KDP_CORE_INTERNAL_H
 
+#include <linux/jump_label.h>
+#include <linux/ktime.h>
+
 #include "kdp_core.h"
 
 /* device.c */
@@ -14,6 +17,20 @@ void kdp_device_exit(void);
 /* fault.c */
 void kdp_fault_init(void);
 void kdp_fault_exit(void);
+
+/* stats.c: time inside the provider's calls, if anybody wants to know */
+DECLARE_STATIC_KEY_FALSE(kdp_provider_timed);
+
+static inline u64 kdp_provider_begin(void)
+{
+	return static_branch_unlikely(&kdp_provider_timed) ? ktime_get_ns() : 0;
+}
+
+static inline void kdp_provider_end(struct kdp_conn_stats __percpu *stats, u64 begin)
+{
+	if (static_branch_unlikely(&kdp_provider_timed) && begin)
+		this_cpu_add(stats->v[KDP_CS_PROVIDER_NS], ktime_get_ns() - begin);
+}
 
 /* cq.c */
 int kdp_cq_create(struct kdp_conn *conn, u32 nr_cqe);

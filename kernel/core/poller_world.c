@@ -162,6 +162,9 @@ static u64 test_ktime_get_ns(void)
 #define need_resched()			test_need_resched()
 #define ktime_get_ns()			test_ktime_get_ns()
 
+/* stats.c's */
+DEFINE_STATIC_KEY_FALSE(kdp_provider_timed);
+
 #include "poller.c"
 #include "cq.c"
 #include "event.c"

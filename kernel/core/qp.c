@@ -63,6 +63,8 @@ void kdp_qp_destroy(struct kdp_conn *conn)
 int kdp_conn_post_send(struct kdp_conn *conn, const struct ib_send_wr *chain)
 {
 	const struct ib_send_wr *wr;
+	u64 begin;
+	int err;
 
 	this_cpu_inc(conn->stats->v[KDP_CS_SEND_DOORBELLS]);
 	for (wr = chain; wr; wr = wr->next) {
@@ -80,19 +82,27 @@ int kdp_conn_post_send(struct kdp_conn *conn, const struct ib_send_wr *chain)
 	}
 	if (kdp_fault(KDP_FAULT_POST_SEND))
 		return -ENOMEM;
-	return ib_post_send(conn->qp, chain, NULL);
+	begin = kdp_provider_begin();
+	err = ib_post_send(conn->qp, chain, NULL);
+	kdp_provider_end(conn->stats, begin);
+	return err;
 }
 EXPORT_SYMBOL_GPL(kdp_conn_post_send);
 
 int kdp_conn_post_recv(struct kdp_conn *conn, const struct ib_recv_wr *chain)
 {
 	const struct ib_recv_wr *wr;
+	u64 begin;
+	int err;
 
 	this_cpu_inc(conn->stats->v[KDP_CS_RECV_DOORBELLS]);
 	for (wr = chain; wr; wr = wr->next)
 		this_cpu_inc(conn->stats->v[KDP_CS_WR_RECV]);
 	if (kdp_fault(KDP_FAULT_POST_RECV))
 		return -ENOMEM;
-	return ib_post_recv(conn->qp, chain, NULL);
+	begin = kdp_provider_begin();
+	err = ib_post_recv(conn->qp, chain, NULL);
+	kdp_provider_end(conn->stats, begin);
+	return err;
 }
 EXPORT_SYMBOL_GPL(kdp_conn_post_recv);

@@ -19,6 +19,8 @@ static const struct {
 	{ KDP_S_POLLS_FULL,	KDP_CS_POLLS_FULL },
 	{ KDP_S_POLLS_EMPTY,	KDP_CS_POLLS_EMPTY },
 	{ KDP_S_SLEEPS,		KDP_CS_SLEEPS },
+	{ KDP_S_EVENTS,		KDP_CS_EVENTS },
+	{ KDP_S_PROVIDER_NS,	KDP_CS_PROVIDER_NS },
 };
 
 static const struct {
@@ -45,15 +47,16 @@ static void kdp_queue_stats_sum(const struct kdp_queue *queue, u64 sum[KDP_QS_NR
 	}
 }
 
-static int kdp_put_stats(struct sk_buff *skb, const struct kdp_ctrl *ctrl)
+/* The sums over @nr queues from @queue on. */
+static int kdp_put_stats(struct sk_buff *skb, const struct kdp_queue *queue, unsigned int nr)
 {
-	u64 conn[KDP_CS_NR] = {}, queue[KDP_QS_NR] = {};
+	u64 conn[KDP_CS_NR] = {}, host[KDP_QS_NR] = {};
 	struct nlattr *nest;
 	unsigned int i;
 
-	for (i = 1; i <= ctrl->nr_io_queues; i++) {
-		kdp_conn_stats_sum(ctrl->queues[i].conn.stats, conn);
-		kdp_queue_stats_sum(&ctrl->queues[i], queue);
+	for (i = 0; i < nr; i++) {
+		kdp_conn_stats_sum(queue[i].conn.stats, conn);
+		kdp_queue_stats_sum(&queue[i], host);
 	}
 	nest = nla_nest_start(skb, KDP_A_STATS);
 	if (!nest)
@@ -64,10 +67,15 @@ static int kdp_put_stats(struct sk_buff *skb, const struct kdp_ctrl *ctrl)
 			return -EMSGSIZE;
 	for (i = 0; i < ARRAY_SIZE(kdp_queue_counters); i++)
 		if (nla_put_u64_64bit(skb, kdp_queue_counters[i].attr,
-				      queue[kdp_queue_counters[i].from], KDP_S_PAD))
+				      host[kdp_queue_counters[i].from], KDP_S_PAD))
 			return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
+}
+
+static u32 kdp_mode_attr(enum kdp_cq_mode mode)
+{
+	return mode == KDP_CQ_EVENT ? KDP_MODE_EVENT : KDP_MODE_THREAD;
 }
 
 static int kdp_put_namespace(struct sk_buff *skb, const struct kdp_ns *ns)
@@ -112,13 +120,39 @@ static int kdp_put_address(struct sk_buff *skb, const struct sockaddr_storage *a
 	return nla_put(skb, KDP_A_TRADDR, len, addr);
 }
 
+/* Do all its parts stand? ctrl->lock is held. */
+static bool kdp_is_connected(const struct kdp_ctrl *ctrl)
+{
+	lockdep_assert_held(&ctrl->lock);
+	return ctrl->queues[0].conn.dev && ctrl->nr_io_queues && ctrl->io_set_ready;
+}
+
+/*
+ * Queue @qid of @ctrl, whose lock is held. Returns 0, -EMSGSIZE, or -ENOENT when there
+ * is no such queue now.
+ */
+int kdp_describe_queue(struct sk_buff *skb, struct kdp_ctrl *ctrl, unsigned int qid)
+{
+	const struct kdp_queue *queue = &ctrl->queues[qid];
+
+	if (!kdp_is_connected(ctrl) || qid > ctrl->nr_io_queues)
+		return -ENOENT;
+	if (nla_put_u32(skb, KDP_A_INSTANCE, ctrl->instance) ||
+	    nla_put_string(skb, KDP_A_NAME, dev_name(&ctrl->dev)) ||
+	    nla_put_u32(skb, KDP_A_QID, qid) ||
+	    nla_put_u32(skb, KDP_A_CPU, queue->conn.params.cpu) ||
+	    nla_put_u32(skb, KDP_A_CQ_MODE, kdp_mode_attr(queue->conn.cq.mode)) ||
+	    nla_put_u32(skb, KDP_A_QUEUE_SIZE, queue->depth))
+		return -EMSGSIZE;
+	return kdp_put_stats(skb, queue, 1);
+}
+
 /* What is known only while the connection's parts stand: ctrl->lock is held. */
 static int kdp_describe_connection(struct sk_buff *skb, struct kdp_ctrl *ctrl)
 {
 	const struct kdp_device *dev = ctrl->queues[0].conn.dev;
 
-	lockdep_assert_held(&ctrl->lock);
-	if (!dev || !ctrl->nr_io_queues || !ctrl->io_set_ready)
+	if (!kdp_is_connected(ctrl))
 		return 0;
 	if (nla_put_u32(skb, KDP_A_CNTLID, ctrl->cntlid) ||
 	    nla_put_string(skb, KDP_A_SERIAL, ctrl->info.serial) ||
@@ -130,7 +164,8 @@ static int kdp_describe_connection(struct sk_buff *skb, struct kdp_ctrl *ctrl)
 	    nla_put_u32(skb, KDP_A_MAX_TRANSFER, ctrl->max_transfer) ||
 	    nla_put_u32(skb, KDP_A_INLINE_SIZE, ctrl->inline_size))
 		return -EMSGSIZE;
-	return kdp_put_stats(skb, ctrl) ?: kdp_put_namespaces(skb, ctrl);
+	return kdp_put_stats(skb, &ctrl->queues[1], ctrl->nr_io_queues) ?:
+	       kdp_put_namespaces(skb, ctrl);
 }
 
 /*
@@ -148,8 +183,7 @@ int kdp_describe(struct sk_buff *skb, struct kdp_ctrl *ctrl)
 	    nla_put_string(skb, KDP_A_SUBNQN, ctrl->opts.subnqn) ||
 	    nla_put_string(skb, KDP_A_HOSTNQN, ctrl->opts.hostnqn) ||
 	    nla_put_u32(skb, KDP_A_KATO_MS, ctrl->opts.kato_ms) ||
-	    nla_put_u32(skb, KDP_A_CQ_MODE, ctrl->opts.cq_mode == KDP_CQ_EVENT ?
-					    KDP_MODE_EVENT : KDP_MODE_THREAD) ||
+	    nla_put_u32(skb, KDP_A_CQ_MODE, kdp_mode_attr(ctrl->opts.cq_mode)) ||
 	    nla_put_s32(skb, KDP_A_SPIN_US, ctrl->opts.spin_us))
 		return -EMSGSIZE;
 	if (mutex_trylock(&ctrl->lock)) {

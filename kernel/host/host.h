@@ -359,5 +359,6 @@ int kdp_netlink_init(void);
 void kdp_netlink_exit(void);
 extern struct genl_family kdp_genl_family;
 int kdp_describe(struct sk_buff *skb, struct kdp_ctrl *ctrl);
+int kdp_describe_queue(struct sk_buff *skb, struct kdp_ctrl *ctrl, unsigned int qid);
 
 #endif /* KDP_HOST_H */

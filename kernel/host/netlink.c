@@ -271,6 +271,52 @@ static int kdp_dump_get(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len;
 }
 
+static int kdp_put_queue(struct sk_buff *skb, struct netlink_callback *cb, struct kdp_ctrl *ctrl,
+			 unsigned int qid)
+{
+	void *header;
+	int err;
+
+	header = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
+			     &kdp_genl_family, NLM_F_MULTI, KDP_CMD_GET_QUEUES);
+	if (!header)
+		return -EMSGSIZE;
+	err = kdp_describe_queue(skb, ctrl, qid);
+	if (err)
+		genlmsg_cancel(skb, header);
+	else
+		genlmsg_end(skb, header);
+	return err;
+}
+
+/* cb->args: the controller's number and the queue to go on with. */
+static int kdp_dump_queues(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct kdp_ctrl *ctrl;
+	int err = 0;
+
+	while (err != -EMSGSIZE && (ctrl = kdp_ctrl_from(sock_net(skb->sk), cb->args[0]))) {
+		if (ctrl->instance != cb->args[0])
+			cb->args[1] = 0;
+		cb->args[0] = ctrl->instance;
+		err = -ENOENT;
+		/* one that is just connecting or disconnecting has no queues to speak of */
+		if (mutex_trylock(&ctrl->lock)) {
+			do {
+				err = kdp_put_queue(skb, cb, ctrl, cb->args[1]);
+			} while (!err && ++cb->args[1]);
+			mutex_unlock(&ctrl->lock);
+		}
+		kdp_ctrl_put(ctrl);
+		if (err == -ENOENT) {
+			cb->args[0]++;
+			cb->args[1] = 0;
+		}
+	}
+	/* a full buffer goes out; one that holds nothing is an error */
+	return skb->len || err != -EMSGSIZE ? skb->len : err;
+}
+
 static const struct genl_ops kdp_genl_ops[] = {
 	{
 		.cmd		= KDP_CMD_CONNECT,
@@ -293,6 +339,10 @@ static const struct genl_ops kdp_genl_ops[] = {
 		.doit		= kdp_do_get,
 		.start		= kdp_dump_start,
 		.dumpit		= kdp_dump_get,
+	},
+	{
+		.cmd		= KDP_CMD_GET_QUEUES,
+		.dumpit		= kdp_dump_queues,
 	},
 };
 

@@ -23,5 +23,6 @@ void add_bench(CLI::App& app, Run& run);
 void add_connect(CLI::App& app, Run& run);
 void add_disconnect(CLI::App& app, Run& run);
 void add_list(CLI::App& app, Run& run);
+void add_stats(CLI::App& app, Run& run);
 
 }  // namespace kdp::tool

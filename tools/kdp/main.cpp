@@ -23,6 +23,7 @@ int main(int argc, char** argv)
     add_connect(app, run);
     add_disconnect(app, run);
     add_list(app, run);
+    add_stats(app, run);
     add_bench(app, run);
 
     try {

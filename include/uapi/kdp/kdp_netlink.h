@@ -94,6 +94,17 @@
  *     KDP_A_NS_CHAR_NAME	string, the char device's name: "kdpg0n1"
  *     KDP_A_NS_BLOCKS		u64, logical blocks
  *     KDP_A_NS_BLOCK_SIZE	u32, bytes
+ *
+ * KDP_CMD_GET_QUEUES: with NLM_F_DUMP, one message a queue of each controller of this network
+ * namespace that is connected, by controller and queue:
+ *
+ *   KDP_A_INSTANCE		u32
+ *   KDP_A_NAME			string, "kdp0"
+ *   KDP_A_QID			u32: 0 is the admin queue
+ *   KDP_A_CPU			u32, where completions are wanted
+ *   KDP_A_CQ_MODE		u32, enum kdp_cq_mode_attr
+ *   KDP_A_QUEUE_SIZE		u32, commands in flight at most
+ *   KDP_A_STATS		nest of KDP_S_*, since the connect
  */
 #ifndef _UAPI_KDP_NETLINK_H
 #define _UAPI_KDP_NETLINK_H
@@ -106,6 +117,7 @@ enum kdp_cmd {
 	KDP_CMD_CONNECT,
 	KDP_CMD_DISCONNECT,
 	KDP_CMD_GET,
+	KDP_CMD_GET_QUEUES,
 
 	__KDP_CMD_MAX,
 	KDP_CMD_MAX = __KDP_CMD_MAX - 1
@@ -142,6 +154,8 @@ enum kdp_attr {
 	KDP_A_NS_BLOCKS,
 	KDP_A_NS_BLOCK_SIZE,
 	KDP_A_CQ_MODE,
+	KDP_A_QID,
+	KDP_A_CPU,
 
 	__KDP_A_MAX,
 	KDP_A_MAX = __KDP_A_MAX - 1
@@ -167,6 +181,8 @@ enum kdp_stat {
 	KDP_S_POLLS_EMPTY,	/* polls that found none */
 	KDP_S_SLEEPS,		/* times that the pollers armed the CQs and slept */
 	KDP_S_BYTES_COPIED,	/* data bytes that the module copied by CPU */
+	KDP_S_EVENTS,		/* events that the device raised: wake-ups */
+	KDP_S_PROVIDER_NS,	/* ns inside the RDMA provider's calls; kdp_core's parameter time_provider */
 
 	__KDP_S_MAX,
 	KDP_S_MAX = __KDP_S_MAX - 1
