@@ -63,6 +63,9 @@ check-debug: ## every selftest on the checking kernels (debug and uml-debug)
 check-watchers: tools selftests ## plant faults in a copy and see each caught
 	@tests/watchers/check.sh
 
+bench-host: ## time per I/O beside the in-tree nvme-rdma driver, and the bound of both (a quarter of an hour)
+	@tests/bench/host.sh
+
 debug-kernel: deps ## our kernel for QEMU that checks every access and lock (a quarter of an hour)
 	@scripts/build-kernel.sh debug
 
@@ -86,5 +89,5 @@ install: tools modules ## programs under PREFIX, modules for KVER, depmod
 clean: ## remove build/
 	@rm -rf build
 
-.PHONY: help deps all modules lib tools selftests demo check check-debug check-watchers debug-kernel \
+.PHONY: help deps all modules lib tools selftests demo check check-debug check-watchers bench-host debug-kernel \
 	uml lint fuzz-wire vm install clean

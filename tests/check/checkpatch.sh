@@ -6,6 +6,6 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-mapfile -t files < <(find kernel include/nvmf include/uapi -name '*.[ch]' | sort)
+mapfile -t files < <(find kernel include/nvmf include/uapi tests/bench/bound -name '*.[ch]' | sort)
 scripts/checkpatch.sh "${files[@]}"
 echo "${#files[@]} files are clean"
