@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# the documentation's table of planted faults is that of tests/watchers/faults
+# the planted faults fit the modules, and the documentation's table of them is theirs
 set -u
 cd "$(dirname "$0")/../.." || exit
 status=0
@@ -18,4 +18,10 @@ faults=$(find tests/watchers/faults -name '*.patch' | wc -l)
 	echo "$page lists $((rows - 1)) faults, there are $faults"
 	status=1
 }
+for patch in tests/watchers/faults/*.patch; do
+	patch --dry-run -s -p1 <"$patch" >/dev/null || {
+		echo "$patch does not fit any more"
+		status=1
+	}
+done
 exit "$status"
