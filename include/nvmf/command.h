@@ -22,6 +22,8 @@
 #define NVMF_IO_FLUSH		0x00
 #define NVMF_IO_WRITE		0x01
 #define NVMF_IO_READ		0x02
+#define NVMF_IO_WRITE_ZEROES	0x08
+#define NVMF_IO_DSM		0x09	/* Dataset Management */
 
 /*
  * Bits 1:0 of an opcode tell the data's direction (Base 2.0, figure 88):
@@ -34,6 +36,15 @@
 #define NVMF_RW_FUA		(1U << 30)
 #define NVMF_RW_LIMITED_RETRY	(1U << 31)
 #define NVMF_RW_NLB_MAX		0x10000U	/* blocks in one command (NLB is 0-based) */
+
+/* Dataset Management, CDW11, and one range of blocks (NVM Command Set 1.0, 3.2.3) */
+#define NVMF_DSM_DEALLOCATE	(1U << 2)
+
+struct nvmf_dsm_range {
+	__le32	attributes;
+	__le32	nlb;
+	__le64	slba;
+};
 
 /* Identify, CNS */
 #define NVMF_CNS_NS		0x00
@@ -81,6 +92,21 @@ static inline void nvmf_build_rw(struct nvmf_sqe *sqe, __u8 opcode, __u32 nsid, 
 	sqe->cdw10 = nvmf_htole32((__u32)slba);
 	sqe->cdw11 = nvmf_htole32((__u32)(slba >> 32));
 	sqe->cdw12 = nvmf_htole32(((nlb - 1) & 0xffff) | control);
+}
+
+/*
+ * Deallocate the blocks of one range. Its data, host to controller, are @range: @nlb blocks
+ * from @slba.
+ */
+static inline void nvmf_build_deallocate(struct nvmf_sqe *sqe, struct nvmf_dsm_range *range,
+					 __u32 nsid, __u64 slba, __u32 nlb)
+{
+	nvmf_sqe_init(sqe, NVMF_IO_DSM, nsid);
+	sqe->cdw10 = nvmf_htole32(0);	/* one range */
+	sqe->cdw11 = nvmf_htole32(NVMF_DSM_DEALLOCATE);
+	range->attributes = nvmf_htole32(0);
+	range->nlb = nvmf_htole32(nlb);
+	range->slba = nvmf_htole64(slba);
 }
 
 static inline void nvmf_build_flush(struct nvmf_sqe *sqe, __u32 nsid)

@@ -21,6 +21,10 @@
 #define NVMF_SGLS_KEYED		0x00000004U
 #define NVMF_SGLS_OFFSET	0x00100000U	/* in-capsule data by offset */
 
+/* ONCS bits (byte 520) */
+#define NVMF_ONCS_DSM		0x0004U
+#define NVMF_ONCS_WRITE_ZEROES	0x0008U
+
 struct nvmf_ctrl_info {
 	char	serial[NVMF_SERIAL_SIZE + 1];
 	char	model[NVMF_MODEL_SIZE + 1];
@@ -30,6 +34,7 @@ struct nvmf_ctrl_info {
 	__u16	kas;		/* keep-alive granularity in 100 ms; 0: no keep-alive */
 	__u16	maxcmd;		/* commands in flight a queue at most; 0: not said */
 	__u32	nn;		/* highest namespace identifier */
+	__u16	oncs;		/* NVMF_ONCS_*: optional commands that it takes */
 	bool	vwc;		/* volatile write cache present: Flush matters */
 	__u32	sgls;		/* NVMF_SGLS_* */
 	__u32	capsule;	/* bytes of an I/O command capsule at most, SQE included */
@@ -75,6 +80,7 @@ static inline int nvmf_ctrl_info_parse(const void *data, __u64 page_min,
 	info->kas = nvmf_get16(d, 320);
 	info->maxcmd = nvmf_get16(d, 514);
 	info->nn = nvmf_get32(d, 516);
+	info->oncs = nvmf_get16(d, 520);
 	info->vwc = d[525] & 1;
 	info->sgls = nvmf_get32(d, 536);
 	info->icdoff = (__u32)nvmf_get16(d, 1800) * 16;

@@ -44,8 +44,15 @@ struct kdp_disk_limits {
 	u32	block_size;	/* bytes */
 	u32	max_transfer;	/* bytes */
 	u32	max_segments;
-	bool	write_cache;	/* Flush and FUA matter */
+	u64	max_write_zeroes;	/* bytes in one command, 0: not at all */
+	u64	max_discard;		/* bytes in one command, 0: not at all */
+	bool	write_cache;		/* Flush and FUA matter */
 };
+
+static inline unsigned int kdp_sectors(u64 bytes)
+{
+	return min_t(u64, bytes >> SECTOR_SHIFT, UINT_MAX);
+}
 
 /* Data may start at any multiple of 4 bytes; only the first segment off a page. */
 #define KDP_DMA_ALIGN_MASK	3
@@ -62,6 +69,10 @@ static inline struct queue_limits kdp_queue_limits(const struct kdp_disk_limits 
 		.max_hw_sectors		= l->max_transfer >> SECTOR_SHIFT,
 		.max_segments		= l->max_segments,
 		.max_segment_size	= UINT_MAX,
+		.max_write_zeroes_sectors = kdp_sectors(l->max_write_zeroes),
+		.max_hw_discard_sectors	= kdp_sectors(l->max_discard),
+		.max_discard_segments	= 1,
+		.discard_granularity	= l->max_discard ? l->block_size : 0,
 		.virt_boundary_mask	= KDP_VIRT_BOUNDARY,
 		.dma_alignment		= KDP_DMA_ALIGN_MASK,
 	};
@@ -91,6 +102,10 @@ static inline void kdp_apply_limits(struct request_queue *q, const struct kdp_di
 	blk_queue_physical_block_size(q, l->block_size);
 	blk_queue_max_hw_sectors(q, l->max_transfer >> SECTOR_SHIFT);
 	blk_queue_max_segments(q, l->max_segments);
+	blk_queue_max_write_zeroes_sectors(q, kdp_sectors(l->max_write_zeroes));
+	blk_queue_max_discard_sectors(q, kdp_sectors(l->max_discard));
+	blk_queue_max_discard_segments(q, 1);
+	q->limits.discard_granularity = l->max_discard ? l->block_size : 0;
 	blk_queue_virt_boundary(q, KDP_VIRT_BOUNDARY);
 	blk_queue_dma_alignment(q, KDP_DMA_ALIGN_MASK);
 	blk_queue_write_cache(q, l->write_cache, l->write_cache);

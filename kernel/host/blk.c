@@ -27,6 +27,10 @@ int kdp_disk_create(struct kdp_ns *ns)
 		.block_size	= 1U << ns->info.lba_shift,
 		.max_transfer	= ctrl->max_transfer,
 		.max_segments	= ctrl->max_segments,
+		.max_write_zeroes = ctrl->info.oncs & NVMF_ONCS_WRITE_ZEROES ?
+				    (u64)NVMF_RW_NLB_MAX << ns->info.lba_shift : 0,
+		.max_discard	= ctrl->info.oncs & NVMF_ONCS_DSM ?
+				  (u64)U32_MAX << ns->info.lba_shift : 0,
 		.write_cache	= ctrl->info.vwc,
 	};
 	struct gendisk *disk;

@@ -125,6 +125,7 @@ struct kdp_req {
 	struct sg_table		sgt;
 	int			nr_dma;		/* DMA segments of sgt */
 	struct nvmf_sqe		cmd;
+	struct nvmf_dsm_range	discard;	/* a discard's data */
 	struct scatterlist	inline_sg[];	/* KDP_INLINE_SEGMENTS of them */
 };
 

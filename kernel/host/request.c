@@ -168,12 +168,37 @@ static bool kdp_queue_accepts(const struct kdp_queue *queue, struct request *rq)
 	}
 }
 
+/* The range of blocks is the command's data; it lies in the request. */
+static void kdp_build_discard(struct kdp_req *req, struct request *rq, const struct kdp_ns *ns,
+			      struct nvmf_sqe *sqe)
+{
+	nvmf_build_deallocate(sqe, &req->discard, ns->nsid,
+			      blk_rq_pos(rq) >> (ns->info.lba_shift - SECTOR_SHIFT),
+			      blk_rq_bytes(rq) >> ns->info.lba_shift);
+	rq->special_vec.bv_page = virt_to_page(&req->discard);
+	rq->special_vec.bv_offset = offset_in_page(&req->discard);
+	rq->special_vec.bv_len = sizeof(req->discard);
+	rq->rq_flags |= RQF_SPECIAL_PAYLOAD;
+}
+
+static void kdp_build_rw(struct request *rq, const struct kdp_ns *ns, u8 opcode,
+			 struct nvmf_sqe *sqe)
+{
+	u32 control = 0;
+
+	if (rq->cmd_flags & REQ_FUA)
+		control |= NVMF_RW_FUA;
+	if (rq->cmd_flags & (REQ_FAILFAST_DEV | REQ_RAHEAD))
+		control |= NVMF_RW_LIMITED_RETRY;
+	nvmf_build_rw(sqe, opcode, ns->nsid,
+		      blk_rq_pos(rq) >> (ns->info.lba_shift - SECTOR_SHIFT),
+		      blk_rq_bytes(rq) >> ns->info.lba_shift, control);
+}
+
 static blk_status_t kdp_build_command(struct kdp_req *req, struct request *rq,
 				      struct nvmf_sqe *sqe)
 {
 	struct kdp_ns *ns = rq->q->queuedata;
-	u8 opcode = NVMF_IO_READ;
-	u32 control = 0;
 
 	switch (req_op(rq)) {
 	case REQ_OP_DRV_IN:
@@ -182,17 +207,17 @@ static blk_status_t kdp_build_command(struct kdp_req *req, struct request *rq,
 	case REQ_OP_FLUSH:
 		nvmf_build_flush(sqe, ns->nsid);
 		return BLK_STS_OK;
-	case REQ_OP_WRITE:
-		opcode = NVMF_IO_WRITE;
-		if (rq->cmd_flags & REQ_FUA)
-			control |= NVMF_RW_FUA;
-		fallthrough;
 	case REQ_OP_READ:
-		if (rq->cmd_flags & (REQ_FAILFAST_DEV | REQ_RAHEAD))
-			control |= NVMF_RW_LIMITED_RETRY;
-		nvmf_build_rw(sqe, opcode, ns->nsid,
-			      blk_rq_pos(rq) >> (ns->info.lba_shift - SECTOR_SHIFT),
-			      blk_rq_bytes(rq) >> ns->info.lba_shift, control);
+		kdp_build_rw(rq, ns, NVMF_IO_READ, sqe);
+		return BLK_STS_OK;
+	case REQ_OP_WRITE:
+		kdp_build_rw(rq, ns, NVMF_IO_WRITE, sqe);
+		return BLK_STS_OK;
+	case REQ_OP_WRITE_ZEROES:
+		kdp_build_rw(rq, ns, NVMF_IO_WRITE_ZEROES, sqe);
+		return BLK_STS_OK;
+	case REQ_OP_DISCARD:
+		kdp_build_discard(req, rq, ns, sqe);
 		return BLK_STS_OK;
 	default:
 		return BLK_STS_NOTSUPP;

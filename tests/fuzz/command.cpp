@@ -65,6 +65,14 @@ void check_io(fuzz::Input& input)
     FUZZ_CHECK(little(&sqe, 50, 2) == control << 14);
 
     sqe = fuzz::poisoned<nvmf_sqe>(0xa5);
+    auto range = fuzz::poisoned<nvmf_dsm_range>(0xa5);
+    nvmf_build_deallocate(&sqe, &range, nsid, slba, nlb);
+    check_head(sqe, 0x09, nsid, 48);
+    FUZZ_CHECK(little(&sqe, 40, 4) == 0 && little(&sqe, 44, 4) == 4);
+    FUZZ_CHECK(zero(&range, 0, 4));
+    FUZZ_CHECK(little(&range, 4, 4) == nlb && little(&range, 8, 8) == slba);
+
+    sqe = fuzz::poisoned<nvmf_sqe>(0xa5);
     nvmf_build_flush(&sqe, nsid);
     check_head(sqe, 0x00, nsid, 40);
 }

@@ -25,6 +25,7 @@ constexpr fuzz::Field fields[] = {
     {1792, 4},  // IOCCSZ
     {1800, 2},  // ICDOFF
     {1803, 1},  // MSDBD
+    {520, 2},   // ONCS; new ones come last, for the corpus
 };
 
 /// A text for people: whole, printable, without the padding.

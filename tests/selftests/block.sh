@@ -94,6 +94,36 @@ fails_saying() {
 	((rc != 0 && rc < 124)) && [[ $text == *"$want"* ]]
 }
 
+# region FROM_MB MB: what is there.
+region() {
+	dd if="$disk" bs=1M skip="$1" count="$2" iflag=direct status=none
+}
+
+is_zero() {
+	region "$1" "$2" | cmp - <(head -c $(($2 << 20)) /dev/zero)
+}
+
+fill() {
+	random_file "$tmp/noise" $((4 << 20)) && dd if="$tmp/noise" of="$disk" bs=1M oflag=direct status=none
+}
+
+# Of four megabytes the second and the last are zero, the others as they were.
+only_those_are_zero() {
+	local at
+	is_zero 1 1 && is_zero 3 1 || return
+	for at in 0 2; do
+		cmp <(region "$at" 1) <(dd if="$tmp/noise" bs=1M skip="$at" count=1 status=none) || return
+	done
+}
+
+# costs_no_data COMMAND...: next to nothing is moved by it.
+costs_no_data() {
+	local before
+	before=$(json bytes_written)
+	bounded "$@" || return
+	(($(json bytes_written) - before < 65536)) || complain "$(($(json bytes_written) - before)) bytes were written"
+}
+
 world_begin
 ktap_check "target is up" target_up "$nqn" 64
 connected "$KDP_ADDR" "$nqn"
@@ -126,12 +156,23 @@ else
 	ktap_skip "FUA and Flush reach the target" "this kernel's nvmet has no tracepoint"
 fi
 
+ktap_check "fill 4 MiB" fill
+ktap_check "zero one of them, without data" costs_no_data blkdiscard -z -o 1M -l 1M "$disk"
+ktap_check "discard one, without data" costs_no_data blkdiscard -o 3M -l 1M "$disk"
+ktap_check "those are zero and no others" only_those_are_zero
+ktap_check "discard all" costs_no_data blkdiscard "$disk"
+ktap_check "zero all" costs_no_data blkdiscard -z "$disk"
+ktap_check "all is zero" is_zero 0 4
+ktap_check "discarding off a block is refused" fails blkdiscard -o 100 -l 512 "$disk"
+
 ktap_check "mkfs.ext4 and mount" filesystem
 ktap_check "make a tree of files" tree
 ktap_check "copy it" cp -r "$tmp/tree" "$tmp/mnt/"
 ktap_check "unmount, drop caches, mount" remounted
 ktap_check "the files are the same" diff -r "$tmp/tree" "$tmp/mnt/tree"
 ktap_check "remove some, make others" change_files
+ktap_check "trim what is free" bounded fstrim -v "$tmp/mnt"
+ktap_check "the files are the same still" diff "$tmp/tree/large" "$tmp/mnt/again"
 ktap_check "unmount" umount "$tmp/mnt"
 ktap_check "e2fsck finds nothing" e2fsck -fn "$disk"
 

@@ -25,6 +25,8 @@ TEST(WireCommand, Opcodes)
     EXPECT_EQ(NVMF_IO_FLUSH, 0x00);
     EXPECT_EQ(NVMF_IO_WRITE, 0x01);
     EXPECT_EQ(NVMF_IO_READ, 0x02);
+    EXPECT_EQ(NVMF_IO_WRITE_ZEROES, 0x08);
+    EXPECT_EQ(NVMF_IO_DSM, 0x09);
     EXPECT_EQ(NVMF_FEAT_NUM_QUEUES, 0x07);
 }
 
@@ -36,6 +38,8 @@ TEST(WireCommand, DirectionBits)
     EXPECT_EQ(NVMF_IO_WRITE & 3, NVMF_OPC_TO_CTRL);
     EXPECT_EQ(NVMF_IO_READ & 3, NVMF_OPC_TO_HOST);
     EXPECT_EQ(NVMF_IO_FLUSH & 3, 0);
+    EXPECT_EQ(NVMF_IO_WRITE_ZEROES & 3, 0);
+    EXPECT_EQ(NVMF_IO_DSM & 3, NVMF_OPC_TO_CTRL);
     EXPECT_EQ(NVMF_ADM_IDENTIFY & 3, NVMF_OPC_TO_HOST);
     EXPECT_EQ(NVMF_ADM_SET_FEATURES & 3, NVMF_OPC_TO_CTRL);
 }
@@ -139,6 +143,17 @@ TEST(WireCommand, LimitedRetryIsTheTopBit)
 
     nvmf_build_rw(&sqe, NVMF_IO_READ, 1, 0, NVMF_RW_NLB_MAX, NVMF_RW_LIMITED_RETRY | NVMF_RW_FUA);
     EXPECT_EQ(bytes_of(sqe), hex("02 40 00 00 01 00 00 00 00*32  00*8  ff ff 00 c0  00*12"));
+}
+
+TEST(WireCommand, DeallocateOneRange)
+{
+    auto sqe = poisoned<nvmf_sqe>();
+    auto range = poisoned<nvmf_dsm_range>();
+
+    nvmf_build_deallocate(&sqe, &range, 3, 0x1122334455667788, 0x01020304);
+    EXPECT_EQ(bytes_of(sqe), hex("09 40 00 00 03 00 00 00 00*32 "
+                                 "00 00 00 00 04 00 00 00  00*16"));
+    EXPECT_EQ(bytes_of(range), hex("00 00 00 00 04 03 02 01 88 77 66 55 44 33 22 11"));
 }
 
 TEST(WireCommand, Flush)

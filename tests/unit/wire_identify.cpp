@@ -30,6 +30,7 @@ Page controller()
         .put8(513, 0x44)            // CQES
         .put16(514, 128)            // MAXCMD
         .put32(516, 1024)           // NN
+        .put16(520, 0x000c)         // ONCS: DSM, Write Zeroes
         .put8(525, 1)               // VWC
         .put32(536, 0x00100005)     // SGLS: supported, keyed, offset
         .put32(1792, 260)           // IOCCSZ: 64 + 4096 bytes
@@ -75,6 +76,7 @@ TEST(WireIdentifyCtrl, APlainTarget)
     EXPECT_EQ(info.kas, 10);
     EXPECT_EQ(info.maxcmd, 128);
     EXPECT_EQ(info.nn, 1024u);
+    EXPECT_EQ(info.oncs, NVMF_ONCS_DSM | NVMF_ONCS_WRITE_ZEROES);
     EXPECT_TRUE(info.vwc);
     EXPECT_EQ(info.sgls, 0x00100005u);
     EXPECT_EQ(info.capsule, 4160u);

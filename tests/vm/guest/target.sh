@@ -26,6 +26,7 @@ target_backend() {
 	echo "$2" >"$dir/size" &&
 		echo "$3" >"$dir/blocksize" &&
 		echo 1 >"$dir/memory_backed" &&
+		echo 1 >"$dir/discard" &&
 		echo 1 >"$dir/power" || return
 	# Named after the directory, or on older kernels after its number.
 	for node in "/dev/$1" "/dev/nullb$(cat "$dir/index")"; do
