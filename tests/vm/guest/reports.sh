@@ -65,14 +65,19 @@ reports_unexpected() {
 	done < <(reports_split <<<"$log")
 }
 
-# reports_unseen SELFTEST...: the known reports of these on this machine that never came, one
-# a line.
+# reports_unseen SELFTEST...: those of them that have known reports on this machine of which
+# not one came, one a line.
 reports_unseen() {
 	local machines selftest pattern reason n=0
+	local -A came=()
 	while IFS=$'\t' read -r machines selftest pattern reason; do
 		((++n))
 		[[ -n $machines && $machines != '#'* ]] || continue
 		[[ ",$machines," == *",$MACHINE,"* && " $* " == *" $selftest "* ]] || continue
-		grep -qsx "$n" "${KDP_OUT:-/tmp}/known-reports.seen" || echo "$pattern"
+		: "${came[$selftest]:=0}"
+		! grep -qsx "$n" "${KDP_OUT:-/tmp}/known-reports.seen" || came[$selftest]=1
 	done <"$reports_known"
+	for selftest in "${!came[@]}"; do
+		((came[$selftest])) || echo "$selftest"
+	done
 }
