@@ -159,8 +159,7 @@ Result<std::vector<Controller>> describe(std::optional<std::uint32_t> instance)
         [&](GenericNetlink& netlink) {
             NlMessage message =
                 netlink.message(KDP_CMD_GET, KDP_GENL_VERSION, instance ? 0 : NLM_F_DUMP);
-            if (message && instance &&
-                nla_put_u32(message.get(), KDP_A_INSTANCE, *instance) < 0)
+            if (message && instance && nla_put_u32(message.get(), KDP_A_INSTANCE, *instance) < 0)
                 message.reset();
             return message;
         },

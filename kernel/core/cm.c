@@ -218,14 +218,16 @@ EXPORT_SYMBOL_GPL(kdp_conn_connect);
 
 /*
  * Returns when every posted work request has completed. One caller at a time;
- * nobody posts meanwhile. Does nothing unless the connection is established.
+ * nobody posts meanwhile. Does nothing, and returns false, unless the connection is
+ * established.
  */
-void kdp_conn_disconnect(struct kdp_conn *conn)
+bool kdp_conn_disconnect(struct kdp_conn *conn)
 {
 	if (!test_and_clear_bit(KDP_CONN_ESTABLISHED, &conn->flags))
-		return;
+		return false;
 	rdma_disconnect(conn->cm_id);
 	ib_drain_qp(conn->qp);
+	return true;
 }
 EXPORT_SYMBOL_GPL(kdp_conn_disconnect);
 

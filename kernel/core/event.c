@@ -24,7 +24,6 @@
 /* Up to so many awaited completions are taken one by one, for the latency. */
 #define KDP_EVENT_FEW		2
 
-
 static int kdp_event_poll(struct irq_poll *irq_poll, int budget)
 {
 	struct kdp_cq *cq = container_of(irq_poll, struct kdp_cq, irq_poll);

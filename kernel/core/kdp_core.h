@@ -108,7 +108,7 @@ struct kdp_cq {
 	/* KDP_CQ_EVENT */
 	struct irq_poll			irq_poll;
 	struct irq_work			irq_work;
-	bool				detached;
+	bool				detached;	/* no lock: set once, a hint */
 };
 
 /* --- connections (cm.c, qp.c) --------------------------------------------- */
@@ -199,7 +199,7 @@ int kdp_conn_create_qp(struct kdp_conn *conn, const struct ib_qp_cap *cap, u32 n
 #define ECONNREJECTED	EKEYREJECTED
 int kdp_conn_connect(struct kdp_conn *conn, const void *private, u8 len);
 
-void kdp_conn_disconnect(struct kdp_conn *conn);
+bool kdp_conn_disconnect(struct kdp_conn *conn);
 void kdp_conn_close(struct kdp_conn *conn);
 void kdp_conn_release(struct kdp_conn *conn);
 

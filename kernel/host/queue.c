@@ -165,8 +165,8 @@ int kdp_queue_open(struct kdp_ctrl *ctrl, u16 qid, u16 entries)
 		kdp_ctrl_error(ctrl, err, queue->conn.step_text);
 		goto close;
 	}
-	while (kdp_send_wrs(queue->depth) + KDP_DRAIN_WRS > queue->conn.dev->ib->attrs.max_qp_wr &&
-	       queue->depth > 1)
+	while (max(kdp_send_wrs(queue->depth), kdp_receive_wrs(queue->depth)) + KDP_DRAIN_WRS >
+	       queue->conn.dev->ib->attrs.max_qp_wr && queue->depth > 1)
 		queue->depth--;
 	queue->conn_depth = queue->depth;
 
@@ -204,8 +204,8 @@ close:
 void kdp_queue_stop(struct kdp_ctrl *ctrl, struct kdp_queue *queue)
 {
 	mutex_lock(&ctrl->stop_lock);
-	kdp_conn_disconnect(&queue->conn);
-	kdp_send_drop(queue);
+	if (kdp_conn_disconnect(&queue->conn))
+		kdp_send_drop(queue);
 	mutex_unlock(&ctrl->stop_lock);
 }
 

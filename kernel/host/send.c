@@ -178,8 +178,10 @@ void kdp_send_commit(struct kdp_queue *queue)
 /* The queue is quiesced and drained: what was only chained never goes out. */
 void kdp_send_drop(struct kdp_queue *queue)
 {
+	spin_lock(&queue->send_lock);
 	queue->send_chain = NULL;
 	queue->send_posted = queue->send_head;
+	spin_unlock(&queue->send_lock);
 }
 
 /* Returns 0 or -ENOMEM; what there is then goes with kdp_send_free(). */

@@ -116,7 +116,8 @@ void add_connect(CLI::App& app, Run& run)
                     "default: thread")
         ->check(CLI::IsMember({"thread", "event"}));
     sub->add_option("--spin-us", request.spin_us,
-                    "In thread mode: how long a poller spins after the last completion before it sleeps, in us; "
+                    "In thread mode: how long a poller spins after the last completion before it "
+                    "sleeps, in us; "
                     "0: not at all, -1: for ever; default: 50")
         ->check(CLI::Range(-1, 1000000000));
     sub->add_flag("-D,--duplicate-connect", request.duplicate,

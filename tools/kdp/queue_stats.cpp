@@ -59,8 +59,7 @@ std::string queues_to_table(const std::vector<control::Queue>& queues)
              per_command(q, count(q, KDP_S_REMOTE_INV) + count(q, KDP_S_WR_LOCAL_INV)),
              per_command(q, count(q, KDP_S_CQES)), per_command(q, count(q, KDP_S_POLLS_FULL)),
              per_command(q, count(q, KDP_S_POLLS_EMPTY)), per_command(q, count(q, KDP_S_EVENTS)),
-             per_command(q, count(q, KDP_S_SLEEPS)),
-             per_command(q, count(q, KDP_S_PROVIDER_NS))});
+             per_command(q, count(q, KDP_S_SLEEPS)), per_command(q, count(q, KDP_S_PROVIDER_NS))});
     }
     return table.to_string() + "From \"doorbells\" on: per command.\n";
 }
