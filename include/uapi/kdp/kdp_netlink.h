@@ -118,6 +118,10 @@ enum kdp_cmd {
 	KDP_CMD_DISCONNECT,
 	KDP_CMD_GET,
 	KDP_CMD_GET_QUEUES,
+	KDP_CMD_SET,
+	KDP_CMD_RESET,
+	KDP_CMD_RESCAN,
+	KDP_CMD_EVENT,
 
 	__KDP_CMD_MAX,
 	KDP_CMD_MAX = __KDP_CMD_MAX - 1
@@ -156,6 +160,14 @@ enum kdp_attr {
 	KDP_A_CQ_MODE,
 	KDP_A_QID,
 	KDP_A_CPU,
+	KDP_A_NR_WRITE_QUEUES,
+	KDP_A_NR_POLL_QUEUES,
+	KDP_A_QUEUE_SET,
+	KDP_A_CTRL_LOSS_TMO,
+	KDP_A_FAST_IO_FAIL_TMO,
+	KDP_A_RECONNECT_DELAY,
+	KDP_A_RECONNECTS,
+	KDP_A_REASON,
 
 	__KDP_A_MAX,
 	KDP_A_MAX = __KDP_A_MAX - 1
@@ -200,6 +212,7 @@ enum kdp_ctrl_state {
 	KDP_STATE_LIVE,
 	KDP_STATE_FAILED,	/* the connection broke: I/O fails until it is disconnected */
 	KDP_STATE_DELETING,
+	KDP_STATE_RESETTING,	/* the connection broke, or is to be made anew */
 };
 
 #endif /* _UAPI_KDP_NETLINK_H */
