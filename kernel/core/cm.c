@@ -21,6 +21,8 @@
  */
 #define KDP_CM_CONNECT_MS	10000
 #define KDP_CM_SLACK_MS		1000
+/* While a step is waited for, how often to ask whether anybody still wants it. */
+#define KDP_CM_LOOK_UP		(HZ / 10)
 
 /* May be called from any context. The upper layer hears of it once. */
 void kdp_conn_break(struct kdp_conn *conn, const char *why)
@@ -131,9 +133,17 @@ static int kdp_cm_handler(struct rdma_cm_id *cm_id, struct rdma_cm_event *event)
 
 static int kdp_cm_wait(struct kdp_conn *conn, unsigned int ms, const char *on_timeout)
 {
-	if (!wait_for_completion_timeout(&conn->step, msecs_to_jiffies(ms + KDP_CM_SLACK_MS))) {
-		conn->step_text = on_timeout;
-		return -ETIMEDOUT;
+	unsigned long end = jiffies + msecs_to_jiffies(ms + KDP_CM_SLACK_MS);
+
+	while (!wait_for_completion_timeout(&conn->step, KDP_CM_LOOK_UP)) {
+		if (conn->ops->wanted && !conn->ops->wanted(conn)) {
+			conn->step_text = "it is not wanted any more";
+			return -ECANCELED;
+		}
+		if (time_after_eq(jiffies, end)) {
+			conn->step_text = on_timeout;
+			return -ETIMEDOUT;
+		}
 	}
 	return conn->step_error;
 }
@@ -184,7 +194,9 @@ int kdp_conn_resolve(struct kdp_conn *conn, const struct kdp_conn_ops *ops,
 
 	dev = kdp_device_get(id->device);
 	if (IS_ERR(dev)) {
-		conn->step_text = "the RDMA device cannot register memory by work requests";
+		conn->step_text = PTR_ERR(dev) == -EOPNOTSUPP ?
+				  "the RDMA device cannot register memory by work requests" :
+				  "the RDMA device cannot be used";
 		return PTR_ERR(dev);
 	}
 	conn->dev = dev;

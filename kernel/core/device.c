@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * RDMA devices in use and their protection domains; telling the upper layers when
+ * RDMA devices, the protection domain of those in use, and telling the upper layers when
  * a device goes.
  */
 #include <linux/module.h>
@@ -14,63 +14,62 @@ static DEFINE_MUTEX(kdp_devices_lock);	/* kdp_devices */
 static LIST_HEAD(kdp_uppers);
 static DEFINE_MUTEX(kdp_uppers_lock);	/* kdp_uppers; held while ->device_gone() runs */
 
-static void kdp_device_release(struct kref *ref)
+static struct kdp_device *kdp_device_find(const struct ib_device *ib)
 {
-	struct kdp_device *dev = container_of(ref, struct kdp_device, ref);
+	struct kdp_device *dev;
 
-	list_del(&dev->entry);
-	mutex_unlock(&kdp_devices_lock);
-	WARN(atomic_read(&dev->dma_mappings), "kdp: %d DMA mappings left on %s\n",
-	     atomic_read(&dev->dma_mappings), dev->ib->name);
-	ib_dealloc_pd(dev->pd);
-	kfree(dev);
+	lockdep_assert_held(&kdp_devices_lock);
+	list_for_each_entry(dev, &kdp_devices, entry)
+		if (dev->ib == ib)
+			return dev;
+	return NULL;
 }
 
-void kdp_device_put(struct kdp_device *dev)
+static int kdp_device_use(struct kdp_device *dev)
 {
-	/* the lock goes with the last reference, see kdp_device_release() */
-	kref_put_mutex(&dev->ref, kdp_device_release, &kdp_devices_lock);
+	struct ib_pd *pd;
+
+	if (dev->users++)
+		return 0;
+	pd = ib_alloc_pd(dev->ib, 0);
+	if (IS_ERR(pd)) {
+		dev->users--;
+		return PTR_ERR(pd);
+	}
+	dev->pd = pd;
+	return 0;
 }
 
 /*
  * The caller holds @ib alive, by a cm_id that is bound to it. Returns an ERR_PTR on
- * failure.
+ * failure; -ENODEV when @ib is about to go: the upper layers have been told already.
  */
 struct kdp_device *kdp_device_get(struct ib_device *ib)
 {
 	struct kdp_device *dev;
-	int err;
+	int err = -ENODEV;
 
 	mutex_lock(&kdp_devices_lock);
-	list_for_each_entry(dev, &kdp_devices, entry) {
-		if (dev->ib == ib) {
-			kref_get(&dev->ref);
-			goto out;
-		}
-	}
-
-	if (!(ib->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS)) {
-		dev = ERR_PTR(-EOPNOTSUPP);
-		goto out;
-	}
-	dev = kzalloc(sizeof(*dev), GFP_KERNEL);
-	if (!dev) {
-		dev = ERR_PTR(-ENOMEM);
-		goto out;
-	}
-	dev->ib = ib;
-	kref_init(&dev->ref);
-	dev->pd = ib_alloc_pd(ib, 0);
-	if (IS_ERR(dev->pd)) {
-		err = PTR_ERR(dev->pd);
-		kfree(dev);
-		dev = ERR_PTR(err);
-		goto out;
-	}
-	list_add(&dev->entry, &kdp_devices);
-out:
+	dev = kdp_device_find(ib);
+	if (dev)
+		err = ib->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS ?
+		      kdp_device_use(dev) : -EOPNOTSUPP;
 	mutex_unlock(&kdp_devices_lock);
-	return dev;
+	return err ? ERR_PTR(err) : dev;
+}
+
+void kdp_device_put(struct kdp_device *dev)
+{
+	mutex_lock(&kdp_devices_lock);
+	if (--dev->users == 0) {
+		WARN(atomic_read(&dev->dma_mappings), "kdp: %d DMA mappings left on %s\n",
+		     atomic_read(&dev->dma_mappings), dev->ib->name);
+		ib_dealloc_pd(dev->pd);
+		dev->pd = NULL;
+		if (list_empty(&dev->entry))
+			kfree(dev);
+	}
+	mutex_unlock(&kdp_devices_lock);
 }
 
 void kdp_upper_register(struct kdp_upper *upper)
@@ -89,9 +88,36 @@ void kdp_upper_unregister(struct kdp_upper *upper)
 }
 EXPORT_SYMBOL_GPL(kdp_upper_unregister);
 
+static int kdp_client_add(struct ib_device *ib)
+{
+	struct kdp_device *dev = kzalloc(sizeof(*dev), GFP_KERNEL);
+
+	/* an error would take the device from all others, too */
+	if (!dev) {
+		pr_warn("kdp: no memory to know %s: it cannot be used\n", ib->name);
+		return 0;
+	}
+	dev->ib = ib;
+	mutex_lock(&kdp_devices_lock);
+	list_add(&dev->entry, &kdp_devices);
+	mutex_unlock(&kdp_devices_lock);
+	return 0;
+}
+
 static void kdp_client_remove(struct ib_device *ib, void *data)
 {
+	struct kdp_device *dev;
 	struct kdp_upper *upper;
+
+	/* nobody gets it from now on; who has it is told, and gives it back */
+	mutex_lock(&kdp_devices_lock);
+	dev = kdp_device_find(ib);
+	if (dev) {
+		list_del_init(&dev->entry);
+		if (!dev->users)
+			kfree(dev);
+	}
+	mutex_unlock(&kdp_devices_lock);
 
 	mutex_lock(&kdp_uppers_lock);
 	list_for_each_entry(upper, &kdp_uppers, entry)
@@ -101,6 +127,7 @@ static void kdp_client_remove(struct ib_device *ib, void *data)
 
 static struct ib_client kdp_client = {
 	.name	= "kdp",
+	.add	= kdp_client_add,
 	.remove	= kdp_client_remove,
 };
 

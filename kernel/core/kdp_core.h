@@ -26,7 +26,6 @@
 #include <linux/in6.h>
 #include <linux/irq_poll.h>
 #include <linux/irq_work.h>
-#include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/percpu.h>
 #include <rdma/ib_verbs.h>
@@ -62,12 +61,12 @@ void kdp_conn_stats_sum(const struct kdp_conn_stats __percpu *stats, u64 sum[KDP
 
 /* --- devices (device.c) --------------------------------------------------- */
 
-/* An RDMA device in use, with the protection domain that all its users share. */
+/* An RDMA device, with the protection domain that all its users share. */
 struct kdp_device {
 	struct ib_device	*ib;
-	struct ib_pd		*pd;
-	struct list_head	entry;		/* kdp_devices, under kdp_devices_lock */
-	struct kref		ref;
+	struct ib_pd		*pd;		/* while there are users */
+	struct list_head	entry;		/* kdp_devices; empty when it goes */
+	unsigned int		users;		/* both under kdp_devices_lock */
 	atomic_t		dma_mappings;	/* on a checking kernel, see dma.h */
 };
 
@@ -133,6 +132,11 @@ struct kdp_conn_ops {
 	 * taken at once, what comes in numbers together. Optional. Any context.
 	 */
 	unsigned int	(*awaited)(const struct kdp_conn *conn);
+	/*
+	 * Is the connection that is being made still wanted? If not, the step that is
+	 * waited for ends with -ECANCELED. Optional. Process context.
+	 */
+	bool	(*wanted)(const struct kdp_conn *conn);
 };
 
 struct kdp_conn_params {
@@ -175,6 +179,7 @@ struct kdp_conn {
  *   -EHOSTUNREACH, -ENETUNREACH, -ETIMEDOUT  nothing answers at the address
  *   -ENODEV          no RDMA device leads there
  *   -EADDRNOTAVAIL   the source address is not ours
+ *   -ECANCELED       it is not wanted any more (conn_ops->wanted)
  *   -ENOMEM
  * and conn->step_text says it in words.
  */
@@ -192,7 +197,7 @@ int kdp_conn_create_qp(struct kdp_conn *conn, const struct ib_qp_cap *cap, u32 n
  * private data in @conn, or
  *   -ECONNREFUSED   nobody listens there
  *   -ECONNREJECTED  the peer refused: conn->reject_reason, conn->private
- *   -ETIMEDOUT, -EHOSTUNREACH, -ECONNRESET
+ *   -ETIMEDOUT, -EHOSTUNREACH, -ECONNRESET, -ECANCELED
  * The codes are mutually exclusive, so that a caller may translate
  * -ECONNREJECTED by the peer's private data.
  */
