@@ -73,6 +73,12 @@ Status put_request(nl_msg* message, const ConnectRequest& request)
         put(nla_put_u32(message, KDP_A_CQ_MODE, *request.cq_mode));
     if (request.spin_us)
         put(nla_put_s32(message, KDP_A_SPIN_US, *request.spin_us));
+    if (request.ctrl_loss_tmo)
+        put(nla_put_s32(message, KDP_A_CTRL_LOSS_TMO, *request.ctrl_loss_tmo));
+    if (request.fast_io_fail_tmo)
+        put(nla_put_s32(message, KDP_A_FAST_IO_FAIL_TMO, *request.fast_io_fail_tmo));
+    if (request.reconnect_delay)
+        put(nla_put_u32(message, KDP_A_RECONNECT_DELAY, *request.reconnect_delay));
     if (request.duplicate)
         put(nla_put_flag(message, KDP_A_DUPLICATE));
     return failed ? Status(Error{EMSGSIZE, "the request does not fit a netlink message"}) : ok();
@@ -106,12 +112,15 @@ Result<Connected> connect(const ConnectRequest& request)
     return *connected;
 }
 
-Status disconnect(std::uint32_t instance)
+namespace {
+
+/// A command that has nothing but its controller to say, and no answer.
+Status command(std::uint8_t command, std::uint32_t instance)
 {
     auto netlink = open_family();
     if (!netlink)
         return netlink.error();
-    NlMessage message = netlink->message(KDP_CMD_DISCONNECT, KDP_GENL_VERSION, 0);
+    NlMessage message = netlink->message(command, KDP_GENL_VERSION, 0);
     if (!message || nla_put_u32(message.get(), KDP_A_INSTANCE, instance) < 0)
         return error_from_errno(ENOMEM, "netlink message");
     const Status status =
@@ -119,6 +128,18 @@ Status disconnect(std::uint32_t instance)
     if (!status)
         return complete(status.error());
     return ok();
+}
+
+}  // namespace
+
+Status disconnect(std::uint32_t instance)
+{
+    return command(KDP_CMD_DISCONNECT, instance);
+}
+
+Status reset(std::uint32_t instance)
+{
+    return command(KDP_CMD_RESET, instance);
 }
 
 namespace {
@@ -224,6 +245,7 @@ std::span<const StatName> stat_names() noexcept
         {KDP_S_BYTES_COPIED, "bytes_copied"},
         {KDP_S_EVENTS, "events"},
         {KDP_S_PROVIDER_NS, "provider_ns"},
+        {KDP_S_RETRIES, "retries"},
     };
     static_assert(std::size(names) == KDP_S_MAX - KDP_S_PAD, "every counter has a name");
     return names;
@@ -242,9 +264,18 @@ std::string_view state_name(std::uint32_t state) noexcept
             return "failed";
         case KDP_STATE_DELETING:
             return "deleting";
+        case KDP_STATE_RESETTING:
+            return "resetting";
+        case KDP_STATE_GONE:
+            return "gone";
         default:
             return "unknown";
     }
+}
+
+bool is_settled(std::uint32_t state) noexcept
+{
+    return state == KDP_STATE_LIVE || state == KDP_STATE_FAILED || state == KDP_STATE_GONE;
 }
 
 std::string_view cq_mode_name(std::uint32_t mode) noexcept

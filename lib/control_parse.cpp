@@ -125,6 +125,11 @@ Result<Controller> parse_controller(nlattr** attributes)
     reader.number(KDP_A_KATO_MS, c.keep_alive_ms);
     reader.number(KDP_A_CQ_MODE, c.cq_mode);
     reader.number(KDP_A_SPIN_US, c.spin_us);
+    reader.number(KDP_A_CTRL_LOSS_TMO, c.ctrl_loss_tmo);
+    reader.number(KDP_A_FAST_IO_FAIL_TMO, c.fast_io_fail_tmo);
+    reader.number(KDP_A_RECONNECT_DELAY, c.reconnect_delay);
+    reader.number(KDP_A_RECONNECTS, c.reconnects);
+    reader.string(KDP_A_REASON, c.reason);
     reader.number(KDP_A_MAX_TRANSFER, c.max_transfer);
     reader.number(KDP_A_INLINE_SIZE, c.inline_size);
     if (const Status status = reader.status(); !status)
@@ -168,6 +173,23 @@ Result<Queue> parse_queue(nlattr** attributes)
             return status.error();
     }
     return q;
+}
+
+Result<Event> parse_event(nlattr** attributes)
+{
+    Event event;
+    Reader reader(attributes);
+    for (const int type : {KDP_A_INSTANCE, KDP_A_NAME, KDP_A_STATE})
+        reader.require(type);
+    reader.number(KDP_A_INSTANCE, event.instance);
+    reader.string(KDP_A_NAME, event.controller);
+    reader.number(KDP_A_STATE, event.state);
+    reader.string(KDP_A_SUBNQN, event.subsystem_nqn);
+    reader.number(KDP_A_RECONNECTS, event.reconnects);
+    reader.string(KDP_A_REASON, event.reason);
+    if (const Status status = reader.status(); !status)
+        return status.error();
+    return event;
 }
 
 Result<Connected> parse_connected(nlattr** attributes)

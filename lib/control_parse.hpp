@@ -17,6 +17,9 @@ namespace kdp::control {
 /// The same for an answer to KDP_CMD_GET_QUEUES.
 [[nodiscard]] Result<Queue> parse_queue(nlattr** attributes);
 
+/// A KDP_CMD_EVENT. Instance, name and state must be there.
+[[nodiscard]] Result<Event> parse_event(nlattr** attributes);
+
 /// KDP_A_INSTANCE and KDP_A_NAME of a KDP_CMD_CONNECT answer. EPROTO without them.
 [[nodiscard]] Result<Connected> parse_connected(nlattr** attributes);
 

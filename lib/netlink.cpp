@@ -4,6 +4,7 @@
 #include <netlink/attr.h>
 #include <netlink/genl/ctrl.h>
 #include <netlink/genl/genl.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
@@ -91,6 +92,12 @@ int errno_of_libnl(int code)
         default:
             return EIO;
     }
+}
+
+/// A multicast message has no number that this side has chosen.
+int accept_any_sequence(nl_msg*, void*)
+{
+    return NL_OK;
 }
 
 struct NlCallbackDelete {
@@ -185,6 +192,46 @@ Status GenericNetlink::transact(NlMessage message, int max_attribute, const OnAn
         return Error{errno_of_libnl(rc), rc == -NLE_AGAIN
                                              ? std::string("the kernel does not answer")
                                              : std::string("netlink: ") + nl_geterror(rc)};
+    return ok();
+}
+
+Status GenericNetlink::subscribe(const char* family, const char* group)
+{
+    nl_sock* socket = socket_.get();
+    int rc = genl_ctrl_resolve_grp(socket, family, group);
+    if (rc >= 0)
+        rc = nl_socket_add_memberships(socket, rc, 0);
+    if (rc < 0)
+        return Error{errno_of_libnl(rc),
+                     std::string("netlink group ") + group + ": " + nl_geterror(rc)};
+    // whoever waits for events waits as long as it takes
+    const timeval forever{};
+    if (setsockopt(nl_socket_get_fd(socket), SOL_SOCKET, SO_RCVTIMEO, &forever, sizeof(forever)) <
+        0)
+        return error_from_errno(errno, "netlink socket: receive timeout");
+    return ok();
+}
+
+Status GenericNetlink::receive(int max_attribute, const OnAnswer& on_message)
+{
+    const std::unique_ptr<nl_cb, NlCallbackDelete> callbacks(nl_cb_alloc(NL_CB_DEFAULT));
+    if (!callbacks)
+        return error_from_errno(ENOMEM, "netlink callbacks");
+    Exchange exchange{max_attribute, &on_message, false, {}};
+    nl_cb_set(callbacks.get(), NL_CB_SEQ_CHECK, NL_CB_CUSTOM, accept_any_sequence, nullptr);
+    nl_cb_set(callbacks.get(), NL_CB_VALID, NL_CB_CUSTOM, on_valid, &exchange);
+
+    // libnl goes on after a signal; the caller wants to know of it
+    pollfd readable{nl_socket_get_fd(socket_.get()), POLLIN, 0};
+    if (poll(&readable, 1, -1) < 0)
+        return error_from_errno(errno, "netlink");
+    const int rc = nl_recvmsgs(socket_.get(), callbacks.get());
+    if (exchange.error.code != 0)
+        return exchange.error;
+    if (rc == -NLE_NOMEM)
+        return Error{ENOBUFS, "messages of the kernel were lost"};
+    if (rc < 0)
+        return Error{errno_of_libnl(rc), std::string("netlink: ") + nl_geterror(rc)};
     return ok();
 }
 

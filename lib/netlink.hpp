@@ -44,6 +44,13 @@ public:
     /// EINTR from a dump that changed underneath: ask again.
     [[nodiscard]] Status transact(NlMessage message, int max_attribute, const OnAnswer& on_answer);
 
+    /// Join @p group of @p family (the one that this was opened for), for receive().
+    [[nodiscard]] Status subscribe(const char* family, const char* group);
+
+    /// Wait for messages of the groups joined, and hand each on: one datagram, which may be
+    /// several or none. ENOBUFS: the kernel dropped some. EINTR: a signal came.
+    [[nodiscard]] Status receive(int max_attribute, const OnAnswer& on_message);
+
 private:
     GenericNetlink() = default;
     std::unique_ptr<nl_sock, NlSocketDelete> socket_;

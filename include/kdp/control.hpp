@@ -6,13 +6,14 @@
 /// They sleep until the module has answered. Errors carry the module's own sentence and
 /// the exact errno that <kdp/kdp_netlink.h> lists; besides:
 ///   ENODEV     the module is not loaded
-///   EPERM      connect and disconnect need CAP_NET_ADMIN and CAP_SYS_ADMIN
+///   EPERM      connect, disconnect and reset need CAP_NET_ADMIN and CAP_SYS_ADMIN
 ///   ETIMEDOUT  no answer after 70 s
 ///   EPROTO     the module's answer makes no sense (another version)
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -38,6 +39,9 @@ struct ConnectRequest {
     std::optional<std::uint32_t> keep_alive_ms;
     std::optional<std::uint32_t> cq_mode;  ///< enum kdp_cq_mode_attr
     std::optional<std::int32_t> spin_us;   ///< 0: sleep at once, -1: never
+    std::optional<std::int32_t> ctrl_loss_tmo;     ///< s; 0: no reconnect, -1: for ever
+    std::optional<std::int32_t> fast_io_fail_tmo;  ///< s; -1: as long as ctrl_loss_tmo
+    std::optional<std::uint32_t> reconnect_delay;  ///< s, the longest
     bool duplicate = false;                ///< a second connection to the same is wanted
 };
 
@@ -52,6 +56,9 @@ struct Connected {
 
 /// Shut one controller down in order; returns when everything is gone.
 [[nodiscard]] Status disconnect(std::uint32_t instance);
+
+/// Have the connection made anew; returns at once: the state tells how it went (is_settled()).
+[[nodiscard]] Status reset(std::uint32_t instance);
 
 struct Namespace {
     std::uint32_t nsid = 0;
@@ -90,6 +97,11 @@ struct Controller {
     std::uint32_t keep_alive_ms = 0;
     std::uint32_t cq_mode = KDP_MODE_THREAD;  ///< enum kdp_cq_mode_attr
     std::int32_t spin_us = 0;
+    std::int32_t ctrl_loss_tmo = 0;     ///< s
+    std::int32_t fast_io_fail_tmo = 0;  ///< s
+    std::uint32_t reconnect_delay = 0;  ///< s
+    std::uint32_t reconnects = 0;       ///< how often the connection was made anew
+    std::string reason;                 ///< why it broke last; empty if it never did
     std::uint32_t max_transfer = 0;  ///< bytes
     std::uint32_t inline_size = 0;   ///< bytes of a write in the capsule
     Stats stats;
@@ -107,12 +119,45 @@ struct Queue {
     Stats stats;
 };
 
-/// "new", "connecting", "live", "failed", "deleting"; "unknown" for what this version knows not.
+/// A change of a controller's state.
+struct Event {
+    std::uint32_t instance = 0;
+    std::string controller;                ///< "kdp0"
+    std::uint32_t state = KDP_STATE_NEW;   ///< the new one
+    std::string subsystem_nqn;
+    std::uint32_t reconnects = 0;
+    std::string reason;  ///< why the connection broke last; empty if it never did
+};
+
+/// Hears of the state changes of this network namespace, from its making on. Needs no privilege.
+class Monitor {
+public:
+    [[nodiscard]] static Result<Monitor> open();
+    Monitor(Monitor&&) noexcept;
+    Monitor& operator=(Monitor&&) noexcept;
+    ~Monitor();
+
+    /// Wait for the next. ENOBUFS: some were lost, since they were not fetched in time; the next
+    /// call goes on. EINTR: a signal came.
+    [[nodiscard]] Result<Event> next();
+
+private:
+    struct Impl;
+    explicit Monitor(std::unique_ptr<Impl> impl);
+    std::unique_ptr<Impl> impl_;
+};
+
+/// "new", "connecting", "live", "failed", "deleting", "resetting", "gone"; "unknown" for what
+/// this version knows not.
 [[nodiscard]] std::string_view state_name(std::uint32_t state) noexcept;
 
 /// "thread", "event"; "unknown" for what this version knows not.
 [[nodiscard]] std::string_view cq_mode_name(std::uint32_t mode) noexcept;
 [[nodiscard]] std::optional<std::uint32_t> cq_mode_of_name(std::string_view name) noexcept;
+
+/// Is there nothing to wait for: neither a connection that is being made, nor a controller that
+/// goes?
+[[nodiscard]] bool is_settled(std::uint32_t state) noexcept;
 
 /// All controllers of this network namespace, by instance. Needs no privilege.
 [[nodiscard]] Result<std::vector<Controller>> list();

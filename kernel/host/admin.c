@@ -284,10 +284,10 @@ void kdp_keep_alive_work(struct work_struct *work)
 		kdp_ctrl_fail(ctrl, "keep-alive failed");
 		return;
 	}
-	queue_delayed_work(kdp_wq, &ctrl->ka_work, kdp_keep_alive_period(ctrl));
+	kdp_keep_alive_start(ctrl);
 }
 
 void kdp_keep_alive_start(struct kdp_ctrl *ctrl)
 {
-	queue_delayed_work(kdp_wq, &ctrl->ka_work, kdp_keep_alive_period(ctrl));
+	queue_delayed_work(kdp_connect_wq, &ctrl->ka_work, kdp_keep_alive_period(ctrl));
 }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Bringing a controller up, step by step, and taking it down from any step:
+ * Bringing a controller up, step by step:
  *
  *   admin connection → Connect → enable → Identify → keep-alive
  *   → number of queues → I/O connections → Connect each → namespaces
+ *
+ * and again, when the connection broke: the tag sets and disks are there then, and the new
+ * connection must hold what was promised to them.
  */
 #include <linux/cpumask.h>
 #include <linux/slab.h>
@@ -27,6 +30,22 @@ static void kdp_set_limits(struct kdp_ctrl *ctrl)
 		ctrl->inline_size = nvmf_inline_max(&ctrl->info);
 }
 
+/* As many commands at a time as the tag set @set lets through. */
+static int kdp_check_depth(struct kdp_ctrl *ctrl, const struct kdp_queue *queue,
+			   const struct blk_mq_tag_set *set)
+{
+	if (queue->depth >= set->queue_depth)
+		return 0;
+	return kdp_ctrl_error(ctrl, -EBUSY, "the target offers smaller queues than before");
+}
+
+static int kdp_check_transfer(struct kdp_ctrl *ctrl)
+{
+	if (ctrl->max_transfer >= ctrl->set_transfer && ctrl->max_segments >= ctrl->set_segments)
+		return 0;
+	return kdp_ctrl_error(ctrl, -EBUSY, "one command may move less than before");
+}
+
 static int kdp_connect_admin(struct kdp_ctrl *ctrl)
 {
 	int err;
@@ -35,9 +54,15 @@ static int kdp_connect_admin(struct kdp_ctrl *ctrl)
 	if (err)
 		return err;
 	kdp_set_limits(ctrl);
-	err = kdp_admin_set_create(ctrl);
-	if (err)
-		return kdp_ctrl_error(ctrl, err, "no memory for the admin queue");
+	if (ctrl->admin_set_ready) {
+		err = kdp_check_depth(ctrl, &ctrl->queues[0], &ctrl->admin_set);
+		if (err)
+			return err;
+	} else {
+		err = kdp_admin_set_create(ctrl);
+		if (err)
+			return kdp_ctrl_error(ctrl, err, "no memory for the admin queue");
+	}
 	err = kdp_connect_queue(ctrl, 0, ctrl->queues[0].conn_depth + 1);
 	if (err)
 		return err;
@@ -114,17 +139,46 @@ static int kdp_open_io_queues(struct kdp_ctrl *ctrl)
 	return 0;
 }
 
+/* As many as there were: requests may be waiting in each. */
+static int kdp_reopen_io_queues(struct kdp_ctrl *ctrl)
+{
+	u32 wanted = ctrl->nr_io_queues, entries = kdp_io_entries(ctrl);
+	unsigned int i;
+	int err;
+
+	err = kdp_check_transfer(ctrl);
+	if (!err)
+		err = kdp_set_num_queues(ctrl, &wanted);
+	if (!err && wanted < ctrl->nr_io_queues)
+		err = kdp_ctrl_error(ctrl, -EBUSY,
+				     "the controller allots fewer I/O queues than before");
+	for (i = 1; !err && i <= ctrl->nr_io_queues; i++) {
+		err = kdp_queue_open(ctrl, i, entries);
+		if (!err)
+			err = kdp_check_depth(ctrl, &ctrl->queues[i], &ctrl->io_set);
+	}
+	return err;
+}
+
 static int kdp_connect_io(struct kdp_ctrl *ctrl)
 {
 	unsigned int i;
 	int err;
 
-	err = kdp_open_io_queues(ctrl);
-	if (err)
-		return err;
-	err = kdp_io_set_create(ctrl);
-	if (err)
-		return kdp_ctrl_error(ctrl, err, "no memory for the I/O queues");
+	if (ctrl->io_set_ready) {
+		err = kdp_reopen_io_queues(ctrl);
+		if (err)
+			return err;
+	} else {
+		err = kdp_open_io_queues(ctrl);
+		if (err)
+			return err;
+		err = kdp_io_set_create(ctrl);
+		if (err)
+			return kdp_ctrl_error(ctrl, err, "no memory for the I/O queues");
+		ctrl->set_transfer = ctrl->max_transfer;
+		ctrl->set_segments = ctrl->max_segments;
+	}
 	for (i = 1; i <= ctrl->nr_io_queues; i++) {
 		err = kdp_connect_queue(ctrl, i, ctrl->queues[i].conn_depth + 1);
 		if (err)
@@ -137,6 +191,8 @@ static int kdp_bring_up(struct kdp_ctrl *ctrl)
 {
 	int err;
 
+	ctrl->error_text = NULL;
+	ctrl->cntlid = NVMF_CNTLID_DYNAMIC;
 	err = kdp_connect_admin(ctrl);
 	if (err)
 		return err;
@@ -144,34 +200,25 @@ static int kdp_bring_up(struct kdp_ctrl *ctrl)
 	if (err)
 		return err;
 	kdp_keep_alive_start(ctrl);
-	err = kdp_connect_io(ctrl);
-	if (err)
-		return err;
-	if (!kdp_ctrl_set_state(ctrl, KDP_STATE_LIVE))
-		return kdp_ctrl_error(ctrl, -ECONNRESET, "the connection broke while connecting");
-	err = kdp_ctrl_cdev_add(ctrl);
-	if (err)
-		return kdp_ctrl_error(ctrl, err, "the char device cannot be made");
-	return kdp_ns_scan(ctrl);
+	return kdp_connect_io(ctrl);
 }
 
-/*
- * Connect @ctrl (its lock is held) and bring its namespaces up. On failure everything is
- * taken down again and the reason stands in ctrl->error_text. May sleep, bounded by
- * the timeouts of each step.
- */
-int kdp_ctrl_connect(struct kdp_ctrl *ctrl)
+static int kdp_bring_live(struct kdp_ctrl *ctrl)
 {
 	int err;
 
-	lockdep_assert_held(&ctrl->lock);
-	kdp_ctrl_set_state(ctrl, KDP_STATE_CONNECTING);
+	if (!kdp_ctrl_begin(ctrl))
+		return kdp_ctrl_error(ctrl, -ECONNABORTED, "disconnected while connecting");
+	kdp_notify(ctrl, KDP_STATE_CONNECTING);
 	err = kdp_bring_up(ctrl);
-	if (err) {
-		kdp_ctrl_set_state(ctrl, KDP_STATE_DELETING);
-		kdp_ctrl_teardown(ctrl);
+	if (err)
 		return err;
-	}
+	if (!kdp_ctrl_go_live(ctrl))
+		return kdp_ctrl_error(ctrl, -ECONNRESET, "the connection broke while connecting");
+	kdp_notify(ctrl, KDP_STATE_LIVE);
+	err = kdp_ctrl_cdev_add(ctrl);
+	if (err)
+		return kdp_ctrl_error(ctrl, err, "the char device cannot be made");
 	dev_info(&ctrl->dev, "connected to %s by %s: %u I/O queues of %u, %s\n",
 		 ctrl->opts.subnqn, ctrl->queues[0].conn.dev->ib->name, ctrl->nr_io_queues,
 		 ctrl->io_set.queue_depth, ctrl->info.model);
@@ -179,26 +226,31 @@ int kdp_ctrl_connect(struct kdp_ctrl *ctrl)
 }
 
 /*
- * Take down whatever is up. The order: users of namespaces go first, their I/O being
- * finished; then keep-alive and the failure work, so that nothing of ours starts any
- * more; the controller is told; the queues hang up and drain, what is left of
- * commands is cancelled; and only then is memory given back.
+ * Connect a new @ctrl and bring its namespaces up. On failure everything is taken down
+ * again and the reason stands in ctrl->error_text. May sleep, bounded by the timeouts of
+ * each step.
  */
-void kdp_ctrl_teardown(struct kdp_ctrl *ctrl)
+int kdp_ctrl_connect(struct kdp_ctrl *ctrl)
 {
-	unsigned int i;
+	int err;
 
+	mutex_lock(&ctrl->lock);
+	err = kdp_bring_live(ctrl);
+	mutex_unlock(&ctrl->lock);
+	/* without the lock: what a disk reads may have to wait for a reconnect */
+	if (!err)
+		err = kdp_ns_scan(ctrl);
+	if (err)
+		kdp_ctrl_disconnect(ctrl);
+	return err;
+}
+
+/*
+ * Make the connection anew; ctrl->lock is held, and kdp_ctrl_begin() succeeded. On failure
+ * the reason stands in ctrl->error_text, and what came up stays for the caller to drop.
+ */
+int kdp_ctrl_reconnect(struct kdp_ctrl *ctrl)
+{
 	lockdep_assert_held(&ctrl->lock);
-	kdp_ns_remove_all(ctrl);
-	kdp_ctrl_cdev_del(ctrl);
-	cancel_delayed_work_sync(&ctrl->ka_work);
-	kdp_shutdown(ctrl);
-	set_bit(KDP_CTRL_BROKEN, &ctrl->flags);
-	flush_work(&ctrl->fail_work);
-	kdp_ctrl_stop_queues(ctrl);
-	kdp_io_set_destroy(ctrl);
-	kdp_admin_set_destroy(ctrl);
-	for (i = 0; i <= ctrl->opts.nr_io_queues; i++)
-		kdp_queue_close(&ctrl->queues[i]);
-	ctrl->nr_io_queues = 0;
+	return kdp_bring_up(ctrl);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Controllers: their list, names, states and references. */
+/* Controllers: their list, names and references. */
 #include <linux/blkdev.h>
 #include <linux/idr.h>
 #include <linux/slab.h>
@@ -8,32 +8,8 @@
 #include "host.h"
 
 static LIST_HEAD(kdp_ctrls);
-static DEFINE_MUTEX(kdp_ctrls_lock);	/* kdp_ctrls; taken inside a controller's lock */
+static DEFINE_MUTEX(kdp_ctrls_lock);	/* kdp_ctrls */
 static DEFINE_IDA(kdp_instances);
-
-/* Which states may follow which, as a bit mask by the state that is left. */
-static const u8 kdp_next_states[] = {
-	[KDP_STATE_NEW]		= BIT(KDP_STATE_CONNECTING),
-	[KDP_STATE_CONNECTING]	= BIT(KDP_STATE_LIVE) | BIT(KDP_STATE_FAILED) |
-				  BIT(KDP_STATE_DELETING),
-	[KDP_STATE_LIVE]	= BIT(KDP_STATE_FAILED) | BIT(KDP_STATE_DELETING),
-	[KDP_STATE_FAILED]	= BIT(KDP_STATE_DELETING),
-	[KDP_STATE_DELETING]	= 0,
-};
-
-/* Returns false, and changes nothing, when @state may not follow. Any context. */
-bool kdp_ctrl_set_state(struct kdp_ctrl *ctrl, enum kdp_ctrl_state state)
-{
-	unsigned long flags;
-	bool ok;
-
-	spin_lock_irqsave(&ctrl->state_lock, flags);
-	ok = kdp_next_states[ctrl->state] & BIT(state);
-	if (ok)
-		WRITE_ONCE(ctrl->state, state);
-	spin_unlock_irqrestore(&ctrl->state_lock, flags);
-	return ok;
-}
 
 /* Note the first reason why a connect fails. Returns @error. */
 int kdp_ctrl_error(struct kdp_ctrl *ctrl, int error, const char *text)
@@ -52,6 +28,7 @@ static void kdp_ctrl_release(struct device *dev)
 	ida_free(&kdp_instances, ctrl->instance);
 	kdp_minor_free(dev);
 	put_net(ctrl->opts.net);
+	kfree(ctrl->past);
 	kfree(ctrl->queues);
 	kfree(ctrl);
 }
@@ -100,65 +77,83 @@ static int kdp_instance_get(int wanted)
 	return id == -ENOSPC ? -EEXIST : id;
 }
 
+static struct kdp_ctrl *kdp_ctrl_alloc(const struct kdp_options *opts)
+{
+	unsigned int nr = opts->nr_io_queues + 1, i;
+	struct kdp_ctrl *ctrl;
+
+	ctrl = kzalloc(sizeof(*ctrl), GFP_KERNEL);
+	if (!ctrl)
+		return NULL;
+	ctrl->queues = kcalloc(nr, sizeof(*ctrl->queues), GFP_KERNEL);
+	ctrl->past = kcalloc(nr, sizeof(*ctrl->past), GFP_KERNEL);
+	if (!ctrl->queues || !ctrl->past) {
+		kfree(ctrl->past);
+		kfree(ctrl->queues);
+		kfree(ctrl);
+		return NULL;
+	}
+	for (i = 0; i < nr; i++) {
+		ctrl->queues[i].ctrl = ctrl;
+		ctrl->queues[i].qid = i;
+	}
+	ctrl->opts = *opts;
+	ctrl->cntlid = NVMF_CNTLID_DYNAMIC;
+	mutex_init(&ctrl->lock);
+	mutex_init(&ctrl->stop_lock);
+	mutex_init(&ctrl->scan_lock);
+	mutex_init(&ctrl->ns_lock);
+	spin_lock_init(&ctrl->state_lock);
+	init_completion(&ctrl->gone);
+	INIT_LIST_HEAD(&ctrl->namespaces);
+	INIT_WORK(&ctrl->scan_work, kdp_scan_work);
+	INIT_DELAYED_WORK(&ctrl->ka_work, kdp_keep_alive_work);
+	kdp_recover_init(ctrl);
+	return ctrl;
+}
+
 /*
- * A new controller with its name, in the list, its lock held: the caller connects
- * it, then unlocks. Returns an ERR_PTR with *@text set where there is something to
- * say: -EALREADY, -EEXIST, -ENOMEM.
+ * A new controller with its name, in the list, with a reference for the caller, who
+ * connects it. Returns an ERR_PTR with *@text set where there is something to say:
+ * -EALREADY, -EEXIST, -ENOMEM.
  */
 struct kdp_ctrl *kdp_ctrl_create(const struct kdp_options *opts, const char **text)
 {
 	struct kdp_ctrl *ctrl;
 	int err;
 
-	ctrl = kzalloc(sizeof(*ctrl), GFP_KERNEL);
+	ctrl = kdp_ctrl_alloc(opts);
 	if (!ctrl)
 		return ERR_PTR(-ENOMEM);
-	ctrl->queues = kcalloc(opts->nr_io_queues + 1, sizeof(*ctrl->queues), GFP_KERNEL);
-	if (!ctrl->queues) {
-		err = -ENOMEM;
-		goto free;
-	}
-	ctrl->opts = *opts;
-	ctrl->cntlid = NVMF_CNTLID_DYNAMIC;
-	mutex_init(&ctrl->lock);
-	mutex_init(&ctrl->stop_lock);
-	mutex_init(&ctrl->ns_lock);
-	spin_lock_init(&ctrl->state_lock);
-	INIT_LIST_HEAD(&ctrl->namespaces);
-	INIT_WORK(&ctrl->fail_work, kdp_ctrl_fail_work);
-	INIT_DELAYED_WORK(&ctrl->ka_work, kdp_keep_alive_work);
-
-	mutex_lock(&ctrl->lock);
 	mutex_lock(&kdp_ctrls_lock);
 	if (!opts->duplicate && kdp_is_duplicate(opts)) {
 		*text = "this host is connected to that subsystem at that address already";
 		err = -EALREADY;
-		goto unlock;
+		goto free;
 	}
 	err = kdp_instance_get(opts->instance);
 	if (err < 0) {
 		if (err == -EEXIST)
 			*text = "the name is taken by another controller";
-		goto unlock;
+		goto free;
 	}
 	ctrl->instance = err;
 	get_net(ctrl->opts.net);
 	err = kdp_ctrl_device_init(ctrl, kdp_ctrl_release);
 	if (err) {
 		mutex_unlock(&kdp_ctrls_lock);
-		mutex_unlock(&ctrl->lock);
 		kdp_ctrl_put(ctrl);
 		return ERR_PTR(err);
 	}
+	get_device(&ctrl->dev);		/* the list's */
 	list_add_tail(&ctrl->entry, &kdp_ctrls);
 	mutex_unlock(&kdp_ctrls_lock);
 	return ctrl;
 
-unlock:
-	mutex_unlock(&kdp_ctrls_lock);
-	mutex_unlock(&ctrl->lock);
-	kfree(ctrl->queues);
 free:
+	mutex_unlock(&kdp_ctrls_lock);
+	kfree(ctrl->past);
+	kfree(ctrl->queues);
 	kfree(ctrl);
 	return ERR_PTR(err);
 }
@@ -176,25 +171,8 @@ void kdp_ctrl_unlist(struct kdp_ctrl *ctrl)
 		kdp_ctrl_put(ctrl);
 }
 
-/*
- * Shut down in order and wait for the end; the caller has a reference. A connect in
- * progress is waited for. Returns false when somebody else did it first.
- */
-bool kdp_ctrl_disconnect(struct kdp_ctrl *ctrl)
-{
-	bool mine;
-
-	mutex_lock(&ctrl->lock);
-	mine = kdp_ctrl_set_state(ctrl, KDP_STATE_DELETING);
-	if (mine)
-		kdp_ctrl_teardown(ctrl);
-	mutex_unlock(&ctrl->lock);
-	if (mine)
-		kdp_ctrl_unlist(ctrl);
-	return mine;
-}
-
-static bool kdp_ctrl_uses(const struct kdp_ctrl *ctrl, const struct ib_device *ib)
+/* @ctrl's lock is held. */
+bool kdp_ctrl_uses(const struct kdp_ctrl *ctrl, const struct ib_device *ib)
 {
 	unsigned int i;
 
@@ -238,22 +216,4 @@ struct kdp_ctrl *kdp_ctrl_find(struct net *net, int instance)
 		ctrl = NULL;
 	}
 	return ctrl;
-}
-
-/* Disconnect all controllers that use @ib, or all if it is NULL; returns when done. */
-void kdp_ctrl_disconnect_all(const struct ib_device *ib)
-{
-	struct kdp_ctrl *ctrl;
-	int next = 0;
-	bool uses;
-
-	while ((ctrl = kdp_ctrl_from(NULL, next))) {
-		next = ctrl->instance + 1;
-		mutex_lock(&ctrl->lock);	/* a connect in progress ends first */
-		uses = !ib || kdp_ctrl_uses(ctrl, ib);
-		mutex_unlock(&ctrl->lock);
-		if (uses)
-			kdp_ctrl_disconnect(ctrl);
-		kdp_ctrl_put(ctrl);
-	}
 }

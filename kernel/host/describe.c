@@ -4,75 +4,6 @@
 
 #include "host.h"
 
-/* Where each counter of the UAPI comes from. */
-static const struct {
-	enum kdp_stat		attr;
-	enum kdp_conn_stat	from;
-} kdp_conn_counters[] = {
-	{ KDP_S_SEND_DOORBELLS,	KDP_CS_SEND_DOORBELLS },
-	{ KDP_S_RECV_DOORBELLS,	KDP_CS_RECV_DOORBELLS },
-	{ KDP_S_WR_SEND,	KDP_CS_WR_SEND },
-	{ KDP_S_WR_RECV,	KDP_CS_WR_RECV },
-	{ KDP_S_WR_REG,		KDP_CS_WR_REG },
-	{ KDP_S_WR_LOCAL_INV,	KDP_CS_WR_LOCAL_INV },
-	{ KDP_S_CQES,		KDP_CS_CQES },
-	{ KDP_S_POLLS_FULL,	KDP_CS_POLLS_FULL },
-	{ KDP_S_POLLS_EMPTY,	KDP_CS_POLLS_EMPTY },
-	{ KDP_S_SLEEPS,		KDP_CS_SLEEPS },
-	{ KDP_S_EVENTS,		KDP_CS_EVENTS },
-	{ KDP_S_PROVIDER_NS,	KDP_CS_PROVIDER_NS },
-};
-
-static const struct {
-	enum kdp_stat		attr;
-	enum kdp_queue_stat	from;
-} kdp_queue_counters[] = {
-	{ KDP_S_COMMANDS,	KDP_QS_COMMANDS },
-	{ KDP_S_BYTES_READ,	KDP_QS_BYTES_READ },
-	{ KDP_S_BYTES_WRITTEN,	KDP_QS_BYTES_WRITTEN },
-	{ KDP_S_REMOTE_INV,	KDP_QS_REMOTE_INV },
-	{ KDP_S_INLINE,		KDP_QS_INLINE },
-	{ KDP_S_BYTES_COPIED,	KDP_QS_BYTES_COPIED },
-};
-
-static void kdp_queue_stats_sum(const struct kdp_queue *queue, u64 sum[KDP_QS_NR])
-{
-	int cpu, i;
-
-	for_each_possible_cpu(cpu) {
-		const struct kdp_queue_stats *s = per_cpu_ptr(queue->stats, cpu);
-
-		for (i = 0; i < KDP_QS_NR; i++)
-			sum[i] += READ_ONCE(s->v[i]);
-	}
-}
-
-/* The sums over @nr queues from @queue on. */
-static int kdp_put_stats(struct sk_buff *skb, const struct kdp_queue *queue, unsigned int nr)
-{
-	u64 conn[KDP_CS_NR] = {}, host[KDP_QS_NR] = {};
-	struct nlattr *nest;
-	unsigned int i;
-
-	for (i = 0; i < nr; i++) {
-		kdp_conn_stats_sum(queue[i].conn.stats, conn);
-		kdp_queue_stats_sum(&queue[i], host);
-	}
-	nest = nla_nest_start(skb, KDP_A_STATS);
-	if (!nest)
-		return -EMSGSIZE;
-	for (i = 0; i < ARRAY_SIZE(kdp_conn_counters); i++)
-		if (nla_put_u64_64bit(skb, kdp_conn_counters[i].attr,
-				      conn[kdp_conn_counters[i].from], KDP_S_PAD))
-			return -EMSGSIZE;
-	for (i = 0; i < ARRAY_SIZE(kdp_queue_counters); i++)
-		if (nla_put_u64_64bit(skb, kdp_queue_counters[i].attr,
-				      host[kdp_queue_counters[i].from], KDP_S_PAD))
-			return -EMSGSIZE;
-	nla_nest_end(skb, nest);
-	return 0;
-}
-
 static u32 kdp_mode_attr(enum kdp_cq_mode mode)
 {
 	return mode == KDP_CQ_EVENT ? KDP_MODE_EVENT : KDP_MODE_THREAD;
@@ -120,7 +51,7 @@ static int kdp_put_address(struct sk_buff *skb, const struct sockaddr_storage *a
 	return nla_put(skb, KDP_A_TRADDR, len, addr);
 }
 
-/* Do all its parts stand? ctrl->lock is held. */
+/* Is there a connection to be described? ctrl->lock is held. */
 static bool kdp_is_connected(const struct kdp_ctrl *ctrl)
 {
 	lockdep_assert_held(&ctrl->lock);
@@ -134,6 +65,7 @@ static bool kdp_is_connected(const struct kdp_ctrl *ctrl)
 int kdp_describe_queue(struct sk_buff *skb, struct kdp_ctrl *ctrl, unsigned int qid)
 {
 	const struct kdp_queue *queue = &ctrl->queues[qid];
+	struct kdp_counts counts;
 
 	if (!kdp_is_connected(ctrl) || qid > ctrl->nr_io_queues)
 		return -ENOENT;
@@ -144,36 +76,54 @@ int kdp_describe_queue(struct sk_buff *skb, struct kdp_ctrl *ctrl, unsigned int 
 	    nla_put_u32(skb, KDP_A_CQ_MODE, kdp_mode_attr(queue->conn.cq.mode)) ||
 	    nla_put_u32(skb, KDP_A_QUEUE_SIZE, queue->depth))
 		return -EMSGSIZE;
-	return kdp_put_stats(skb, queue, 1);
+	counts = ctrl->past[qid];
+	kdp_counts_add(&counts, queue);
+	return kdp_put_counts(skb, &counts);
 }
 
-/* What is known only while the connection's parts stand: ctrl->lock is held. */
-static int kdp_describe_connection(struct sk_buff *skb, struct kdp_ctrl *ctrl)
+/* The sums over the I/O queues; ctrl->lock is held. */
+static int kdp_put_stats(struct sk_buff *skb, const struct kdp_ctrl *ctrl)
+{
+	struct kdp_counts sum = {};
+	unsigned int qid, i;
+
+	for (qid = 1; qid <= ctrl->nr_io_queues; qid++) {
+		for (i = 0; i < KDP_CS_NR; i++)
+			sum.conn[i] += ctrl->past[qid].conn[i];
+		for (i = 0; i < KDP_QS_NR; i++)
+			sum.queue[i] += ctrl->past[qid].queue[i];
+		kdp_counts_add(&sum, &ctrl->queues[qid]);
+	}
+	return kdp_put_counts(skb, &sum);
+}
+
+/* What is known of one that has been connected: ctrl->lock is held. */
+static int kdp_describe_connection(struct sk_buff *skb, const struct kdp_ctrl *ctrl)
 {
 	const struct kdp_device *dev = ctrl->queues[0].conn.dev;
 
-	if (!kdp_is_connected(ctrl))
+	if (!ctrl->io_set_ready)
 		return 0;
 	if (nla_put_u32(skb, KDP_A_CNTLID, ctrl->cntlid) ||
 	    nla_put_string(skb, KDP_A_SERIAL, ctrl->info.serial) ||
 	    nla_put_string(skb, KDP_A_MODEL, ctrl->info.model) ||
 	    nla_put_string(skb, KDP_A_FIRMWARE, ctrl->info.firmware) ||
-	    nla_put_string(skb, KDP_A_RDMA_DEVICE, dev->ib->name) ||
+	    (dev && nla_put_string(skb, KDP_A_RDMA_DEVICE, dev->ib->name)) ||
 	    nla_put_u32(skb, KDP_A_NR_IO_QUEUES, ctrl->nr_io_queues) ||
 	    nla_put_u32(skb, KDP_A_QUEUE_SIZE, ctrl->io_set.queue_depth) ||
 	    nla_put_u32(skb, KDP_A_MAX_TRANSFER, ctrl->max_transfer) ||
 	    nla_put_u32(skb, KDP_A_INLINE_SIZE, ctrl->inline_size))
 		return -EMSGSIZE;
-	return kdp_put_stats(skb, &ctrl->queues[1], ctrl->nr_io_queues) ?:
-	       kdp_put_namespaces(skb, ctrl);
+	return kdp_put_stats(skb, ctrl);
 }
 
 /*
- * A controller that is just connecting or disconnecting is described by its name,
- * state and options alone. Returns 0 or -EMSGSIZE.
+ * A controller whose connection is just being made or taken down is described by its
+ * name, state, options and namespaces alone. Returns 0 or -EMSGSIZE.
  */
 int kdp_describe(struct sk_buff *skb, struct kdp_ctrl *ctrl)
 {
+	const char *reason = READ_ONCE(ctrl->reason);
 	int err = 0;
 
 	if (nla_put_u32(skb, KDP_A_INSTANCE, ctrl->instance) ||
@@ -184,11 +134,16 @@ int kdp_describe(struct sk_buff *skb, struct kdp_ctrl *ctrl)
 	    nla_put_string(skb, KDP_A_HOSTNQN, ctrl->opts.hostnqn) ||
 	    nla_put_u32(skb, KDP_A_KATO_MS, ctrl->opts.kato_ms) ||
 	    nla_put_u32(skb, KDP_A_CQ_MODE, kdp_mode_attr(ctrl->opts.cq_mode)) ||
-	    nla_put_s32(skb, KDP_A_SPIN_US, ctrl->opts.spin_us))
+	    nla_put_s32(skb, KDP_A_SPIN_US, ctrl->opts.spin_us) ||
+	    nla_put_s32(skb, KDP_A_CTRL_LOSS_TMO, ctrl->opts.ctrl_loss_tmo) ||
+	    nla_put_s32(skb, KDP_A_FAST_IO_FAIL_TMO, ctrl->opts.fast_io_fail_tmo) ||
+	    nla_put_u32(skb, KDP_A_RECONNECT_DELAY, ctrl->opts.reconnect_delay) ||
+	    nla_put_u32(skb, KDP_A_RECONNECTS, READ_ONCE(ctrl->reconnects)) ||
+	    (reason && nla_put_string(skb, KDP_A_REASON, reason)))
 		return -EMSGSIZE;
 	if (mutex_trylock(&ctrl->lock)) {
 		err = kdp_describe_connection(skb, ctrl);
 		mutex_unlock(&ctrl->lock);
 	}
-	return err;
+	return err ?: kdp_put_namespaces(skb, ctrl);
 }

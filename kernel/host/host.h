@@ -59,6 +59,9 @@ struct kdp_options {
 	u32			kato_ms;
 	enum kdp_cq_mode	cq_mode;
 	s32			spin_us;
+	s32			ctrl_loss_tmo;		/* s; -1: for ever */
+	s32			fast_io_fail_tmo;	/* s; -1: as ctrl_loss_tmo */
+	u32			reconnect_delay;	/* s, the longest */
 	bool			duplicate;
 };
 
@@ -70,11 +73,18 @@ enum kdp_queue_stat {
 	KDP_QS_REMOTE_INV,
 	KDP_QS_INLINE,
 	KDP_QS_BYTES_COPIED,
+	KDP_QS_RETRIES,
 	KDP_QS_NR
 };
 
 struct kdp_queue_stats {
 	u64	v[KDP_QS_NR];
+};
+
+/* All counters of a queue, summed up over the CPUs. */
+struct kdp_counts {
+	u64	conn[KDP_CS_NR];
+	u64	queue[KDP_QS_NR];
 };
 
 /* One receive buffer, for one response capsule. */
@@ -115,7 +125,10 @@ struct kdp_req {
 	u8			generation;
 	u8			how;		/* enum kdp_map_how */
 	bool			internal;	/* passthrough of ours: allowed while not live */
+	bool			unanswered;	/* the connection broke before its response */
+	u8			retries;	/* times that it was sent again */
 	u16			status;		/* NVMe status */
+	u32			copied;		/* bytes that the block layer bounced for it */
 	u64			result;
 	struct ib_cqe		reg_cqe;
 	struct ib_cqe		inv_cqe;
@@ -136,8 +149,9 @@ struct kdp_req {
  */
 struct kdp_queue {
 	struct kdp_ctrl			*ctrl;
-	struct kdp_conn			conn;
 	u16				qid;
+	/* from here on zero while the queue is closed */
+	struct kdp_conn			conn;
 	u16				depth;		/* command slots in use */
 	u16				conn_depth;	/* command slots that there are */
 	unsigned int			inline_segments;
@@ -172,7 +186,9 @@ struct kdp_queue {
 };
 
 /* bits of kdp_ctrl.flags */
-#define KDP_CTRL_BROKEN		0	/* a connection of it failed: nothing is posted any more */
+#define KDP_CTRL_BROKEN		0	/* the connection failed: nothing is posted on it any more */
+#define KDP_CTRL_FAIL_FAST	1	/* fast_io_fail_tmo is over: I/O fails while there is none */
+#define KDP_CTRL_ASKED		2	/* it was broken off because somebody asked for that */
 
 struct kdp_ctrl {
 	struct device		dev;		/* "kdp0" */
@@ -181,19 +197,30 @@ struct kdp_ctrl {
 	bool			cdev_added;
 	struct list_head	entry;		/* the list of ctrl.c, under its lock */
 
-	/* held from connect to the end of it, and while disconnecting */
-	struct mutex		lock;
-	spinlock_t		state_lock;	/* state; taken in any context */
+	struct mutex		lock;		/* held while the connection is made or taken down */
+	spinlock_t		state_lock;	/* state, queueing work by it; taken in any context */
 	enum kdp_ctrl_state	state;
 	unsigned long		flags;		/* KDP_CTRL_*, atomic bits */
 	struct mutex		stop_lock;	/* one hang-up of a queue at a time */
+	struct completion	gone;		/* it has been taken down wholly */
 	struct work_struct	fail_work;
 	struct delayed_work	ka_work;
+	struct work_struct	scan_work;
+
+	/* recovery (recover.c) */
+	struct delayed_work	reconnect_work;
+	struct delayed_work	fast_fail_work;
+	struct delayed_work	loss_work;
+	unsigned long		lost_at;	/* jiffies; under state_lock */
+	unsigned int		attempts;	/* in vain since the connection broke; under lock */
+	unsigned int		reconnects;	/* successful ones */
+	const char		*reason;	/* why it broke last, static string, or NULL */
 
 	struct kdp_options	opts;
 	const char		*error_text;	/* of a failed connect, static string */
 
 	struct kdp_queue	*queues;	/* 0 is the admin queue; opts.nr_io_queues + 1 */
+	struct kdp_counts	*past;		/* as many: what queues counted that were closed */
 	unsigned int		nr_io_queues;	/* that came up */
 	struct blk_mq_tag_set	admin_set;
 	struct blk_mq_tag_set	io_set;
@@ -207,10 +234,14 @@ struct kdp_ctrl {
 	u16			cntlid;
 	u32			max_transfer;	/* bytes */
 	u32			max_segments;
+	u32			set_transfer;	/* what the disks were promised of these two */
+	u32			set_segments;
 	u32			inline_size;	/* bytes of data in a capsule at most */
 
+	struct mutex		scan_lock;	/* adding and removing namespaces; not inside lock */
 	struct mutex		ns_lock;	/* which request queues there are: namespaces, the two above */
 	struct list_head	namespaces;
+	bool			io_stopped;	/* the namespaces' queues are quiesced; under ns_lock */
 };
 
 struct kdp_ns {
@@ -226,6 +257,8 @@ struct kdp_ns {
 
 /* main.c */
 extern struct workqueue_struct *kdp_wq;
+extern struct workqueue_struct *kdp_connect_wq;
+extern struct workqueue_struct *kdp_scan_wq;
 
 /* ctrl.c */
 struct kdp_ctrl *kdp_ctrl_create(const struct kdp_options *opts, const char **text);
@@ -233,7 +266,6 @@ void kdp_ctrl_unlist(struct kdp_ctrl *ctrl);
 struct kdp_ctrl *kdp_ctrl_from(struct net *net, int instance);
 struct kdp_ctrl *kdp_ctrl_find(struct net *net, int instance);
 bool kdp_ctrl_visible(const struct kdp_ctrl *ctrl, const struct net *net);
-bool kdp_ctrl_set_state(struct kdp_ctrl *ctrl, enum kdp_ctrl_state state);
 
 static inline void kdp_ctrl_put(struct kdp_ctrl *ctrl)
 {
@@ -246,17 +278,57 @@ static inline enum kdp_ctrl_state kdp_ctrl_state(const struct kdp_ctrl *ctrl)
 }
 
 int kdp_ctrl_error(struct kdp_ctrl *ctrl, int error, const char *text);
-bool kdp_ctrl_disconnect(struct kdp_ctrl *ctrl);
-void kdp_ctrl_disconnect_all(const struct ib_device *ib);
+bool kdp_ctrl_uses(const struct kdp_ctrl *ctrl, const struct ib_device *ib);
+
+/* state.c */
+bool kdp_ctrl_begin(struct kdp_ctrl *ctrl);
+bool kdp_ctrl_go_live(struct kdp_ctrl *ctrl);
+bool kdp_ctrl_fail_fast(struct kdp_ctrl *ctrl);
+bool kdp_ctrl_give_up(struct kdp_ctrl *ctrl);
+bool kdp_ctrl_begin_delete(struct kdp_ctrl *ctrl, enum kdp_ctrl_state *before);
+bool kdp_ctrl_break(struct kdp_ctrl *ctrl);
+int kdp_ctrl_ask_reset(struct kdp_ctrl *ctrl);
+void kdp_ctrl_queue_reconnect(struct kdp_ctrl *ctrl, unsigned long delay);
+void kdp_ctrl_queue_scan(struct kdp_ctrl *ctrl);
+
+/* Does block I/O wait for a connection, when there is none? */
+static inline bool kdp_ctrl_io_waits(const struct kdp_ctrl *ctrl)
+{
+	switch (kdp_ctrl_state(ctrl)) {
+	case KDP_STATE_LIVE:
+	case KDP_STATE_RESETTING:
+	case KDP_STATE_CONNECTING:
+		return !test_bit(KDP_CTRL_FAIL_FAST, &ctrl->flags);
+	default:
+		return false;
+	}
+}
 
 /* connect.c */
 int kdp_ctrl_connect(struct kdp_ctrl *ctrl);
-void kdp_ctrl_teardown(struct kdp_ctrl *ctrl);
+int kdp_ctrl_reconnect(struct kdp_ctrl *ctrl);
+
+/* disconnect.c */
+bool kdp_ctrl_disconnect(struct kdp_ctrl *ctrl);
+void kdp_ctrl_disconnect_all(const struct ib_device *ib);
 
 /* recover.c */
+void kdp_recover_init(struct kdp_ctrl *ctrl);
 void kdp_ctrl_fail(struct kdp_ctrl *ctrl, const char *why);
-void kdp_ctrl_fail_work(struct work_struct *work);
+int kdp_ctrl_reset(struct kdp_ctrl *ctrl);
+void kdp_ctrl_break_off(struct kdp_ctrl *ctrl);
+void kdp_ctrl_start_io(struct kdp_ctrl *ctrl);
+void kdp_ctrl_join_io(struct kdp_ctrl *ctrl, struct kdp_ns *ns);
 void kdp_ctrl_stop_queues(struct kdp_ctrl *ctrl);
+void kdp_ctrl_drop_connection(struct kdp_ctrl *ctrl);
+
+/* notify.c */
+void kdp_notify_enable(bool enable);
+void kdp_notify(struct kdp_ctrl *ctrl, enum kdp_ctrl_state state);
+
+/* counters.c */
+void kdp_counts_add(struct kdp_counts *sum, const struct kdp_queue *queue);
+int kdp_put_counts(struct sk_buff *skb, const struct kdp_counts *counts);
 
 /* admin.c */
 struct kdp_exec {
@@ -334,6 +406,7 @@ int kdp_status_to_errno(u16 status);
 
 /* ns.c */
 int kdp_ns_scan(struct kdp_ctrl *ctrl);
+void kdp_scan_work(struct work_struct *work);
 void kdp_ns_remove_all(struct kdp_ctrl *ctrl);
 
 /* blk.c */

@@ -14,8 +14,14 @@
 #define KDP_DEFAULT_QUEUE_SIZE	128
 #define KDP_DEFAULT_KATO_MS	15000
 #define KDP_DEFAULT_SPIN_US	50
+#define KDP_DEFAULT_LOSS_TMO	600
+#define KDP_DEFAULT_RECONNECT	10
 
-static const struct nla_policy kdp_connect_policy[KDP_A_CQ_MODE + 1] = {
+/* Seconds; more than that is "for ever". */
+#define KDP_MAX_TMO		86400
+#define KDP_MAX_RECONNECT	3600
+
+static const struct nla_policy kdp_connect_policy[KDP_A_RECONNECT_DELAY + 1] = {
 	[KDP_A_TRADDR]		= { .type = NLA_BINARY, .len = sizeof(struct sockaddr_in6) },
 	[KDP_A_HOST_TRADDR]	= { .type = NLA_BINARY, .len = sizeof(struct sockaddr_in6) },
 	[KDP_A_SUBNQN]		= { .type = NLA_NUL_STRING, .len = NVMF_NQN_SIZE },
@@ -28,6 +34,9 @@ static const struct nla_policy kdp_connect_policy[KDP_A_CQ_MODE + 1] = {
 	[KDP_A_SPIN_US]		= NLA_POLICY_MIN(NLA_S32, KDP_SPIN_FOREVER),
 	[KDP_A_DUPLICATE]	= { .type = NLA_FLAG },
 	[KDP_A_CQ_MODE]		= NLA_POLICY_MAX(NLA_U32, KDP_MODE_EVENT),
+	[KDP_A_CTRL_LOSS_TMO]	= { .type = NLA_S32 },
+	[KDP_A_FAST_IO_FAIL_TMO] = { .type = NLA_S32 },
+	[KDP_A_RECONNECT_DELAY]	= NLA_POLICY_RANGE(NLA_U32, 1, KDP_MAX_RECONNECT),
 };
 
 static const struct nla_policy kdp_instance_policy[KDP_A_INSTANCE + 1] = {
@@ -75,6 +84,31 @@ static u32 kdp_get_u32(const struct nlattr *attr, u32 absent)
 	return attr ? nla_get_u32(attr) : absent;
 }
 
+static int kdp_parse_timeout(const struct nlattr *attr, s32 absent, s32 *seconds,
+			     struct netlink_ext_ack *extack)
+{
+	*seconds = attr ? nla_get_s32(attr) : absent;
+	if (*seconds >= -1 && *seconds <= KDP_MAX_TMO)
+		return 0;
+	NL_SET_ERR_MSG_ATTR(extack, attr, "a timeout is -1 (never), or 0 to 86400 s");
+	return -ERANGE;
+}
+
+static int kdp_parse_recovery(struct genl_info *info, struct kdp_options *opts)
+{
+	struct netlink_ext_ack *extack = info->extack;
+	struct nlattr **a = info->attrs;
+	int err;
+
+	err = kdp_parse_timeout(a[KDP_A_CTRL_LOSS_TMO], KDP_DEFAULT_LOSS_TMO,
+				&opts->ctrl_loss_tmo, extack);
+	if (!err)
+		err = kdp_parse_timeout(a[KDP_A_FAST_IO_FAIL_TMO], -1, &opts->fast_io_fail_tmo,
+					extack);
+	opts->reconnect_delay = kdp_get_u32(a[KDP_A_RECONNECT_DELAY], KDP_DEFAULT_RECONNECT);
+	return err;
+}
+
 static int kdp_parse_options(struct genl_info *info, struct kdp_options *opts)
 {
 	struct netlink_ext_ack *extack = info->extack;
@@ -118,7 +152,7 @@ static int kdp_parse_options(struct genl_info *info, struct kdp_options *opts)
 			KDP_CQ_EVENT : KDP_CQ_THREAD;
 	opts->spin_us = a[KDP_A_SPIN_US] ? nla_get_s32(a[KDP_A_SPIN_US]) : KDP_DEFAULT_SPIN_US;
 	opts->duplicate = nla_get_flag(a[KDP_A_DUPLICATE]);
-	return 0;
+	return kdp_parse_recovery(info, opts);
 }
 
 static bool kdp_may_control(struct sk_buff *skb, struct netlink_ext_ack *extack)
@@ -166,12 +200,9 @@ static int kdp_do_connect(struct sk_buff *skb, struct genl_info *info)
 		err = PTR_ERR(ctrl);
 		goto text;
 	}
-	get_device(&ctrl->dev);
 	err = kdp_ctrl_connect(ctrl);
-	text = ctrl->error_text;
-	mutex_unlock(&ctrl->lock);
 	if (err)
-		kdp_ctrl_unlist(ctrl);
+		text = ctrl->error_text;
 	else
 		err = kdp_reply_name(info, ctrl);
 	kdp_ctrl_put(ctrl);
@@ -213,6 +244,23 @@ static int kdp_do_disconnect(struct sk_buff *skb, struct genl_info *info)
 	mine = kdp_ctrl_disconnect(ctrl);
 	kdp_ctrl_put(ctrl);
 	return mine ? 0 : -ENODEV;
+}
+
+static int kdp_do_reset(struct sk_buff *skb, struct genl_info *info)
+{
+	struct kdp_ctrl *ctrl;
+	int err;
+
+	if (!kdp_may_control(skb, info->extack))
+		return -EPERM;
+	ctrl = kdp_ctrl_of(info);
+	if (IS_ERR(ctrl))
+		return PTR_ERR(ctrl);
+	err = kdp_ctrl_reset(ctrl);
+	if (err)
+		NL_SET_ERR_MSG(info->extack, "the controller is being disconnected");
+	kdp_ctrl_put(ctrl);
+	return err;
 }
 
 static int kdp_do_get(struct sk_buff *skb, struct genl_info *info)
@@ -344,6 +392,17 @@ static const struct genl_ops kdp_genl_ops[] = {
 		.cmd		= KDP_CMD_GET_QUEUES,
 		.dumpit		= kdp_dump_queues,
 	},
+	{
+		.cmd		= KDP_CMD_RESET,
+		.flags		= GENL_ADMIN_PERM,
+		.policy		= kdp_instance_policy,
+		.maxattr	= ARRAY_SIZE(kdp_instance_policy) - 1,
+		.doit		= kdp_do_reset,
+	},
+};
+
+static const struct genl_multicast_group kdp_genl_groups[] = {
+	{ .name = KDP_GENL_GROUP },
 };
 
 struct genl_family kdp_genl_family = {
@@ -351,6 +410,8 @@ struct genl_family kdp_genl_family = {
 	.version	= KDP_GENL_VERSION,
 	.ops		= kdp_genl_ops,
 	.n_ops		= ARRAY_SIZE(kdp_genl_ops),
+	.mcgrps		= kdp_genl_groups,
+	.n_mcgrps	= ARRAY_SIZE(kdp_genl_groups),
 	.netnsok	= true,
 	.parallel_ops	= true,	/* a connect may take seconds */
 	.module		= THIS_MODULE,
@@ -358,10 +419,15 @@ struct genl_family kdp_genl_family = {
 
 int kdp_netlink_init(void)
 {
-	return genl_register_family(&kdp_genl_family);
+	int err = genl_register_family(&kdp_genl_family);
+
+	if (!err)
+		kdp_notify_enable(true);
+	return err;
 }
 
 void kdp_netlink_exit(void)
 {
+	kdp_notify_enable(false);
 	genl_unregister_family(&kdp_genl_family);
 }

@@ -69,9 +69,7 @@ static int kdp_ns_add(struct kdp_ctrl *ctrl, u32 nsid, const struct nvmf_ns_info
 		goto put;
 
 	/* in the list before I/O can come, so that a failure finds its queue */
-	mutex_lock(&ctrl->ns_lock);
-	list_add_tail(&ns->entry, &ctrl->namespaces);
-	mutex_unlock(&ctrl->ns_lock);
+	kdp_ctrl_join_io(ctrl, ns);
 	err = kdp_disk_add(ns);
 	if (err)
 		goto unlist;
@@ -92,12 +90,26 @@ put:
 	return err;
 }
 
+static bool kdp_ns_known(struct kdp_ctrl *ctrl, u32 nsid)
+{
+	struct kdp_ns *ns;
+	bool known = false;
+
+	mutex_lock(&ctrl->ns_lock);
+	list_for_each_entry(ns, &ctrl->namespaces, entry)
+		known |= ns->nsid == nsid;
+	mutex_unlock(&ctrl->ns_lock);
+	return known;
+}
+
 /* One namespace that cannot be used does not keep the others from coming up. */
 static int kdp_ns_scan_one(struct kdp_ctrl *ctrl, u32 nsid)
 {
 	struct nvmf_ns_info info;
 	int err;
 
+	if (kdp_ns_known(ctrl, nsid))
+		return 0;
 	err = kdp_ns_identify(ctrl, nsid, &info);
 	if (!err)
 		err = kdp_ns_add(ctrl, nsid, &info);
@@ -118,11 +130,7 @@ static int kdp_ns_scan_one(struct kdp_ctrl *ctrl, u32 nsid)
 	}
 }
 
-/*
- * Bring up every active namespace. Returns 0, or a negative errno when the connection
- * broke or memory ran out; the namespaces that came up are then still there.
- */
-int kdp_ns_scan(struct kdp_ctrl *ctrl)
+static int kdp_ns_scan_all(struct kdp_ctrl *ctrl)
 {
 	u32 prev = 0, nsid;
 	unsigned int total = 0, i;
@@ -160,6 +168,28 @@ out:
 }
 
 /*
+ * Bring up every active namespace. Returns 0, or a negative errno when the connection
+ * broke or memory ran out; the namespaces that came up are then still there. May sleep,
+ * also for a reconnect: not under ctrl->lock.
+ */
+int kdp_ns_scan(struct kdp_ctrl *ctrl)
+{
+	int err = -ECONNRESET;
+
+	mutex_lock(&ctrl->scan_lock);
+	/* one that goes has had its namespaces removed, or will */
+	if (kdp_ctrl_state(ctrl) != KDP_STATE_DELETING)
+		err = kdp_ns_scan_all(ctrl);
+	mutex_unlock(&ctrl->scan_lock);
+	return err;
+}
+
+void kdp_scan_work(struct work_struct *work)
+{
+	kdp_ns_scan(container_of(work, struct kdp_ctrl, scan_work));
+}
+
+/*
  * I/O in flight finishes, or fails when the connection breaks meanwhile: ns_lock is
  * free while a disk goes, so that kdp_ctrl_fail_work() can do its part.
  */
@@ -167,12 +197,14 @@ void kdp_ns_remove_all(struct kdp_ctrl *ctrl)
 {
 	struct kdp_ns *ns;
 
+	mutex_lock(&ctrl->scan_lock);
 	for (;;) {
 		mutex_lock(&ctrl->ns_lock);
 		ns = list_first_entry_or_null(&ctrl->namespaces, struct kdp_ns, entry);
 		mutex_unlock(&ctrl->ns_lock);
 		if (!ns)
-			return;
+			break;
 		kdp_ns_remove(ns);
 	}
+	mutex_unlock(&ctrl->scan_lock);
 }

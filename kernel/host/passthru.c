@@ -152,12 +152,12 @@ static void __user *kdp_user_ptr(u64 addr)
 }
 
 /* A buffer off the queue's alignment is bounced by the block layer: count it. */
-static int kdp_map_user(struct kdp_queue *queue, struct request *rq, u64 addr, u32 len)
+static int kdp_map_user(struct kdp_req *req, struct request *rq, u64 addr, u32 len)
 {
 	void __user *user = kdp_user_ptr(addr);
 
 	if (!blk_rq_aligned(rq->q, (unsigned long)user, len))
-		kdp_queue_count(queue, KDP_QS_BYTES_COPIED, len);
+		req->copied = len;
 	return blk_rq_map_user(rq->q, rq, NULL, user, len, GFP_KERNEL);
 }
 
@@ -183,7 +183,7 @@ static int kdp_passthru(struct request_queue *q, const struct nvme_passthru_cmd6
 	rq->timeout = kdp_passthru_timeout(q, c->timeout_ms);
 
 	if (c->data_len) {
-		err = kdp_map_user(rq->mq_hctx->driver_data, rq, c->addr, c->data_len);
+		err = kdp_map_user(req, rq, c->addr, c->data_len);
 		if (err)
 			goto free;
 		bio = rq->bio;
@@ -194,6 +194,7 @@ static int kdp_passthru(struct request_queue *q, const struct nvme_passthru_cmd6
 	if (bio && blk_rq_unmap_user(bio) && !err)
 		err = -EFAULT;
 free:
+	req->copied = 0;
 	blk_mq_free_request(rq);
 	return err;
 }
@@ -226,6 +227,23 @@ static int kdp_copy_cmd32(struct nvme_passthru_cmd64 *c, const void __user *arg)
 	return 0;
 }
 
+/*
+ * A command of a user is sent at most once, and only he knows whether it may be sent
+ * again: it does not wait for a connection.
+ */
+static int kdp_check_live(const struct kdp_ctrl *ctrl)
+{
+	switch (kdp_ctrl_state(ctrl)) {
+	case KDP_STATE_LIVE:
+		return 0;
+	case KDP_STATE_RESETTING:
+	case KDP_STATE_CONNECTING:
+		return -EAGAIN;
+	default:
+		return -ENODEV;
+	}
+}
+
 /* @ns is NULL for the controller's admin commands; @wide for the 64-bit result's ABI. */
 static long kdp_user_cmd(struct kdp_ctrl *ctrl, struct kdp_ns *ns, void __user *arg, bool wide,
 			 fmode_t mode)
@@ -244,8 +262,9 @@ static long kdp_user_cmd(struct kdp_ctrl *ctrl, struct kdp_ns *ns, void __user *
 		err = ns ? kdp_check_io(ns, &c, mode) : kdp_check_admin(&c);
 	if (err)
 		return err;
-	if (kdp_ctrl_state(ctrl) != KDP_STATE_LIVE)
-		return -ENODEV;
+	err = kdp_check_live(ctrl);
+	if (err)
+		return err;
 
 	err = kdp_passthru(ns ? ns->queue : ctrl->admin_q, &c, &result);
 	if (err < 0)

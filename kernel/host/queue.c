@@ -31,8 +31,17 @@ static unsigned int kdp_queue_awaited(const struct kdp_conn *conn)
 	return READ_ONCE(queue->send_posted) - READ_ONCE(queue->responded);
 }
 
+/* A controller that goes, or was given up, does not wait for the steps of a handshake. */
+static bool kdp_queue_wanted(const struct kdp_conn *conn)
+{
+	const struct kdp_queue *queue = container_of(conn, struct kdp_queue, conn);
+
+	return kdp_ctrl_state(queue->ctrl) == KDP_STATE_CONNECTING;
+}
+
 static const struct kdp_conn_ops kdp_conn_ops = {
 	.broken		= kdp_queue_broken,
+	.wanted		= kdp_queue_wanted,
 	.handled	= kdp_queue_handled,
 	.awaited	= kdp_queue_awaited,
 };
@@ -140,7 +149,7 @@ static int kdp_queue_handshake(struct kdp_queue *queue)
  * Bring up the connection of queue @qid with room for @entries - 1 commands in
  * flight, fewer if the device or the target wants fewer (queue->depth). May sleep.
  * Returns 0 or a negative errno; the reason stands in ctrl->error_text. On failure
- * the queue is as before.
+ * the queue is closed. It was closed before.
  */
 int kdp_queue_open(struct kdp_ctrl *ctrl, u16 qid, u16 entries)
 {
@@ -155,9 +164,6 @@ int kdp_queue_open(struct kdp_ctrl *ctrl, u16 qid, u16 entries)
 	};
 	int err;
 
-	memset(queue, 0, sizeof(*queue));
-	queue->ctrl = ctrl;
-	queue->qid = qid;
 	queue->depth = entries - 1;
 
 	err = kdp_conn_resolve(&queue->conn, &kdp_conn_ops, &params);
@@ -212,11 +218,10 @@ void kdp_queue_stop(struct kdp_ctrl *ctrl, struct kdp_queue *queue)
 /* Any state but in use by blk-mq; may sleep. */
 void kdp_queue_close(struct kdp_queue *queue)
 {
-	if (!queue->ctrl)
-		return;
 	kdp_queue_stop(queue->ctrl, queue);
 	kdp_conn_close(&queue->conn);
+	kdp_counts_add(&queue->ctrl->past[queue->qid], queue);
 	kdp_queue_free(queue);
 	kdp_conn_release(&queue->conn);
-	memset(queue, 0, sizeof(*queue));
+	memset_startat(queue, 0, conn);
 }

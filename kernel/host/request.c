@@ -23,6 +23,11 @@
 
 #include "host.h"
 
+/* A command that breaks every connection, or fails for now again and again, fails. */
+#define KDP_MAX_RETRIES	5
+/* How long a target has that said "not now". */
+#define KDP_RETRY_MS	50
+
 size_t kdp_request_pdu_size(void)
 {
 	return struct_size_t(struct kdp_req, inline_sg, KDP_INLINE_SEGMENTS);
@@ -45,11 +50,46 @@ static void kdp_finish_request(struct request *rq)
 {
 	struct kdp_req *req = blk_mq_rq_to_pdu(rq);
 
+	if (unlikely(req->copied)) {
+		kdp_queue_count(req->queue, KDP_QS_BYTES_COPIED, req->copied);
+		req->copied = 0;
+	}
 	if (likely(!req->status) && req->how != KDP_MAP_NONE)
 		kdp_queue_count(req->queue, rq_data_dir(rq) == WRITE ? KDP_QS_BYTES_WRITTEN :
 								    KDP_QS_BYTES_READ,
 				blk_rq_payload_bytes(rq));
 	kdp_unmap_data(req, rq);
+}
+
+/* Is the same command likely to fare better another time? */
+static bool kdp_may_retry(struct request *rq)
+{
+	const struct kdp_req *req = blk_mq_rq_to_pdu(rq);
+
+	if (blk_rq_is_passthrough(rq) || blk_noretry_request(rq) ||
+	    req->retries >= KDP_MAX_RETRIES)
+		return false;
+	return req->unanswered ? kdp_ctrl_io_waits(req->queue->ctrl) :
+				 !(req->status & NVMF_SC_DNR);
+}
+
+/*
+ * Back to blk-mq: to be sent when there is a connection again, or, where the target
+ * answered that another time might do, a moment later. A connection that breaks by
+ * request says nothing against the commands on it.
+ */
+static void kdp_retry_request(struct request *rq)
+{
+	struct kdp_req *req = blk_mq_rq_to_pdu(rq);
+	bool unanswered = req->unanswered;
+
+	kdp_queue_count(req->queue, KDP_QS_RETRIES, 1);
+	if (!unanswered || !test_bit(KDP_CTRL_ASKED, &req->queue->ctrl->flags))
+		req->retries++;
+	req->unanswered = false;
+	blk_mq_requeue_request(rq, false);
+	if (!unanswered)
+		blk_mq_delay_kick_requeue_list(rq->q, KDP_RETRY_MS);
 }
 
 /* ->complete: on the CPU that submitted, or where blk-mq likes it; may not sleep. */
@@ -58,9 +98,14 @@ static void kdp_complete_request(struct request *rq)
 	struct kdp_req *req = blk_mq_rq_to_pdu(rq);
 
 	kdp_finish_request(rq);
-	if (unlikely(req->status) && !blk_rq_is_passthrough(rq))
-		dev_dbg(&req->queue->ctrl->dev, "queue %u: status 0x%x\n", req->queue->qid,
-			req->status);
+	if (unlikely(req->status)) {
+		if (kdp_may_retry(rq))
+			return kdp_retry_request(rq);
+		if (!blk_rq_is_passthrough(rq))
+			dev_dbg(&req->queue->ctrl->dev, "queue %u: status 0x%x\n",
+				req->queue->qid, req->status);
+	}
+	req->retries = 0;
 	blk_mq_end_request(rq, kdp_status_to_blk(req->status));
 }
 
@@ -68,8 +113,12 @@ static void kdp_complete_batch(struct io_comp_batch *batch)
 {
 	struct request *rq;
 
-	rq_list_for_each(&batch->req_list, rq)
+	rq_list_for_each(&batch->req_list, rq) {
+		struct kdp_req *req = blk_mq_rq_to_pdu(rq);
+
 		kdp_finish_request(rq);
+		req->retries = 0;
+	}
 	blk_mq_end_request_batch(batch);
 }
 
@@ -147,14 +196,12 @@ static void kdp_inv_done(struct ib_cq *cq, struct ib_wc *wc)
  * What may be posted now. While connecting, only our own commands; while
  * disconnecting, those and the I/O that was there; on a broken connection nothing.
  */
-static bool kdp_queue_accepts(const struct kdp_queue *queue, struct request *rq)
+static bool kdp_ctrl_accepts(const struct kdp_ctrl *ctrl, struct request *rq, u16 qid)
 {
-	const struct kdp_ctrl *ctrl = queue->ctrl;
 	const struct kdp_req *req = blk_mq_rq_to_pdu(rq);
 	bool internal = blk_rq_is_passthrough(rq) && req->internal;
 
-	if (test_bit(KDP_CTRL_BROKEN, &ctrl->flags) ||
-	    !test_bit(KDP_CONN_ESTABLISHED, &queue->conn.flags))
+	if (test_bit(KDP_CTRL_BROKEN, &ctrl->flags))
 		return false;
 	switch (kdp_ctrl_state(ctrl)) {
 	case KDP_STATE_LIVE:
@@ -162,10 +209,29 @@ static bool kdp_queue_accepts(const struct kdp_queue *queue, struct request *rq)
 	case KDP_STATE_CONNECTING:
 		return internal;
 	case KDP_STATE_DELETING:
-		return internal || queue->qid;
+		return internal || qid;
 	default:
 		return false;
 	}
+}
+
+/* The controller first: of a queue that it may not use now, nothing is looked at. */
+static bool kdp_queue_accepts(const struct kdp_queue *queue, struct request *rq)
+{
+	return kdp_ctrl_accepts(queue->ctrl, rq, queue->qid) &&
+	       test_bit(KDP_CONN_ESTABLISHED, &queue->conn.flags);
+}
+
+/* I/O waits while the connection is made anew; commands of users and of ours do not. */
+static blk_status_t kdp_refuse(struct kdp_ctrl *ctrl, struct request *rq)
+{
+	struct kdp_req *req = blk_mq_rq_to_pdu(rq);
+
+	if (!blk_rq_is_passthrough(rq) && !blk_noretry_request(rq) && kdp_ctrl_io_waits(ctrl))
+		return BLK_STS_RESOURCE;
+	req->status = NVMF_SC_HOST_PATH_ERROR;
+	req->retries = 0;
+	return BLK_STS_TRANSPORT;
 }
 
 /* The range of blocks is the command's data; it lies in the request. */
@@ -259,10 +325,9 @@ static blk_status_t kdp_queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq
 	int err;
 
 	req->queue = queue;
-	if (unlikely(!kdp_queue_accepts(queue, rq))) {
-		req->status = NVMF_SC_HOST_PATH_ERROR;
-		return BLK_STS_TRANSPORT;
-	}
+	if (unlikely(!kdp_queue_accepts(queue, rq)))
+		return kdp_refuse(queue->ctrl, rq);
+	req->unanswered = false;
 
 	status = kdp_build_command(req, rq, &req->cmd);
 	if (unlikely(status != BLK_STS_OK))
@@ -284,12 +349,15 @@ static blk_status_t kdp_queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq
 
 static void kdp_commit_rqs(struct blk_mq_hw_ctx *hctx)
 {
-	kdp_send_commit(hctx->driver_data);
+	struct kdp_queue *queue = hctx->driver_data;
+
+	if (likely(test_bit(KDP_CONN_ESTABLISHED, &queue->conn.flags)))
+		kdp_send_commit(queue);
 }
 
 /*
- * For blk_mq_tagset_busy_iter(): end a request that will get no answer. Its queue
- * is drained and quiesced: neither the poller nor a submitter touches it.
+ * For blk_mq_tagset_busy_iter(): end a request that will get no answer, or take it back.
+ * Its queue is drained and quiesced: neither the poller nor a submitter touches it.
  */
 bool kdp_cancel_request(struct request *rq, void *data)
 {
@@ -299,6 +367,7 @@ bool kdp_cancel_request(struct request *rq, void *data)
 		return true;
 	WRITE_ONCE(req->queue->inflight[rq->tag], NULL);
 	req->status = NVMF_SC_HOST_PATH_ERROR;
+	req->unanswered = true;
 	blk_mq_complete_request(rq);
 	return true;
 }

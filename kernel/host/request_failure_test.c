@@ -210,6 +210,7 @@ static void commands_are_accepted_by_state(struct kunit *test)
 		expect_accepts(w, cmd, KDP_STATE_LIVE, all);
 		expect_accepts(w, cmd, KDP_STATE_DELETING, qid ? all : ours);
 		expect_accepts(w, cmd, KDP_STATE_FAILED, nobody);
+		expect_accepts(w, cmd, KDP_STATE_RESETTING, nobody);
 	}
 	/* a block request is never ours, whatever the slot's last user left */
 	cmd->rq->cmd_flags = REQ_OP_READ;
@@ -232,6 +233,73 @@ static void refused_command_never_was_on_the_wire(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cmd->req->how, KDP_MAP_NONE);
 }
 
+/* Where there is no connection: block I/O waits as long as one may come, commands do not. */
+static void refused_io_waits_or_fails_by_state(struct kunit *test)
+{
+	static const struct {
+		enum kdp_ctrl_state	state;
+		bool			fail_fast;
+		bool			waits;
+	} cases[] = {
+		{ KDP_STATE_LIVE, false, true },	/* it has just broken */
+		{ KDP_STATE_RESETTING, false, true },
+		{ KDP_STATE_CONNECTING, false, true },
+		{ KDP_STATE_RESETTING, true, false },
+		{ KDP_STATE_CONNECTING, true, false },
+		{ KDP_STATE_FAILED, false, false },
+		{ KDP_STATE_DELETING, false, false },
+	};
+	struct req_world *w = test->priv;
+	struct cmd *cmd = submit(w, 0, NO_DATA);
+	blk_opf_t op = cmd->rq->cmd_flags;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
+		blk_status_t want = BLK_STS_TRANSPORT;
+
+		if (cases[i].waits)
+			want = BLK_STS_RESOURCE;
+		w->ctrl.state = cases[i].state;
+		w->ctrl.flags = cases[i].fail_fast * BIT(KDP_CTRL_FAIL_FAST);
+		cmd->req->status = 0;
+		cmd->rq->cmd_flags = REQ_OP_READ;
+		KUNIT_EXPECT_EQ(test, (__force u8)refused(cmd), (__force u8)want);
+		cmd->req->unanswered = true;
+		KUNIT_EXPECT_EQ(test, may_retry(cmd), cases[i].waits);
+		cmd->rq->cmd_flags = REQ_OP_READ | REQ_FAILFAST_TRANSPORT;
+		KUNIT_EXPECT_EQ(test, (__force u8)refused(cmd), (__force u8)BLK_STS_TRANSPORT);
+		KUNIT_EXPECT_FALSE(test, may_retry(cmd));
+		cmd->rq->cmd_flags = op;
+		KUNIT_EXPECT_EQ(test, (__force u8)refused(cmd), (__force u8)BLK_STS_TRANSPORT);
+		KUNIT_EXPECT_EQ(test, cmd->req->status, NVMF_SC_HOST_PATH_ERROR);
+		KUNIT_EXPECT_FALSE(test, may_retry(cmd));
+	}
+	make_whole(w);
+}
+
+/* The target answered: it says itself whether another time might do. */
+static void answered_io_is_repeated_by_status(struct kunit *test)
+{
+	struct req_world *w = test->priv;
+	struct cmd *cmd = submit(w, 0, NO_DATA);
+	blk_opf_t op = cmd->rq->cmd_flags;
+	unsigned int tries = 0;
+
+	cmd->rq->cmd_flags = REQ_OP_READ;
+	cmd->req->unanswered = false;
+	cmd->req->status = NVMF_SC_READ_ERROR | NVMF_SC_DNR;
+	KUNIT_EXPECT_FALSE(test, may_retry(cmd));
+	cmd->req->status = NVMF_SC_READ_ERROR;
+	while (may_retry(cmd) && tries < 100) {
+		cmd->req->retries++;
+		tries++;
+	}
+	KUNIT_EXPECT_GT(test, tries, 0);
+	KUNIT_EXPECT_LT(test, tries, 10);
+	cmd->req->retries = 0;
+	cmd->rq->cmd_flags = op;
+	KUNIT_EXPECT_FALSE(test, may_retry(cmd));
+}
+
 static struct kunit_case failure_cases[] = {
 	KUNIT_CASE(failed_local_inv_post_ends_nothing),
 	KUNIT_CASE(failed_command_post_ends_nothing),
@@ -243,6 +311,8 @@ static struct kunit_case failure_cases[] = {
 	KUNIT_CASE(timeout_fails_the_controller),
 	KUNIT_CASE(commands_are_accepted_by_state),
 	KUNIT_CASE(refused_command_never_was_on_the_wire),
+	KUNIT_CASE(refused_io_waits_or_fails_by_state),
+	KUNIT_CASE(answered_io_is_repeated_by_status),
 	{}
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What request.c, and what it stands on, included below, are tested in (request_world.h):
- * map.c, queue.c, receive.c, send.c, status.c and tagset.c.
+ * counters.c, map.c, queue.c, receive.c, send.c, status.c and tagset.c.
  */
 /* the tracepoint is kdp_host's */
 #define NOTRACE
@@ -13,6 +13,7 @@
 /* --- what is tested ---------------------------------------------------------- */
 
 #include "status.c"
+#include "counters.c"
 #include "tagset.c"
 #include "queue.c"
 #include "map.c"
@@ -67,6 +68,16 @@ bool accepts(const struct cmd *cmd)
 	return kdp_queue_accepts(cmd->w->queue, cmd->rq);
 }
 
+blk_status_t refused(const struct cmd *cmd)
+{
+	return kdp_refuse(&cmd->w->ctrl, cmd->rq);
+}
+
+bool may_retry(const struct cmd *cmd)
+{
+	return kdp_may_retry(cmd->rq);
+}
+
 /* --- the world ------------------------------------------------------------- */
 
 void make_whole(struct req_world *w)
@@ -114,6 +125,7 @@ int request_world_init(struct kunit *test)
 	w->qp.qp_context = &queue->conn;
 	KUNIT_ASSERT_EQ(test, kdp_queue_alloc(queue), 0);
 	KUNIT_ASSERT_EQ(test, kdp_receive_start(queue), 0);
+	forget_posts(w);
 	set_bit(KDP_CONN_ESTABLISHED, &queue->conn.flags);
 	KUNIT_ASSERT_EQ(test, kdp_io_set_create(&w->ctrl), 0);
 	return 0;

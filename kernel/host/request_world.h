@@ -106,5 +106,7 @@ void advance(struct cmd *cmd, int what);
 unsigned int send_interval(const struct req_world *w);
 void drop_chain(struct req_world *w);
 bool accepts(const struct cmd *cmd);
+blk_status_t refused(const struct cmd *cmd);
+bool may_retry(const struct cmd *cmd);
 
 #endif /* KDP_REQUEST_WORLD_H */

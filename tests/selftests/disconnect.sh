@@ -103,7 +103,7 @@ ktap_check "disconnect under I/O" disconnect "$ctrl"
 io_ended
 ktap_check "no device is left" nothing_left
 
-connected "$KDP_ADDR" "$nqn"
+connected "$KDP_ADDR" "$nqn" --ctrl-loss-tmo 0
 io_begin
 ktap_check "the target leaves" target_leaves
 io_ended

@@ -81,15 +81,20 @@ if peer_cases read "repeated response|repeat 1" \
 	cases_end
 fi
 
-# A status is no fault: the command fails, the connection does not.
+# A status is no fault: the command fails, the connection does not. Without "do not retry" it
+# is sent again, five times.
 here="read lba $lba do"
-if with_peer "error statuses" "at 1 $here status 0x281; at 2 $here status 0x4002
-		at 3 $here status 0x7fff; at 4 $here status 0x370" -i 1; then
+if with_peer "error statuses" "at 1 $here status 0x4281; at 2 $here status 0x4002
+		at 3 $here status 0x7fff; at 4 $here status 0x4370; at 5 $here status 0x281
+		at 7 $here status 0x281; at 8 $here status 0x281; at 9 $here status 0x281
+		at 10 $here status 0x281; at 11 $here status 0x281; at 12 $here status 0x281" -i 1; then
 	place=$((lba * 512))
-	ktap_check "status Unrecovered Read Error" read_here 1 'result E(IO|NODATA)'
+	ktap_check "status Unrecovered Read Error, do not retry" read_here 1 'result E(IO|NODATA)'
 	ktap_check "status Invalid Field, do not retry" read_here 1 'result E'
 	ktap_check "a status that does not exist" read_here 1 'result E'
 	ktap_check "status Host Path Error, from the other side" read_here 1 'result E'
+	ktap_check "a status that allows another try: it is tried" read_here 0 'all 0x00'
+	ktap_check "the same six times: the read fails" read_here 1 'result E(IO|NODATA)'
 	ktap_check "error statuses: all is well with the next" reads_on
 	ktap_check "error statuses: the controller lives" state_is live
 	peer_end "error statuses"

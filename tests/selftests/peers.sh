@@ -66,7 +66,7 @@ peer_refused() {
 }
 
 peer_connect() {
-	timeout -k 5 $((patience + 30)) kdp connect -a "$KDP_ADDR" -s "$peer_port" -n "$peer_nqn" \
+	timeout -k 5 $((patience + 30)) kdp connect -a "$KDP_ADDR" -s "$peer_port" -n "$peer_nqn" -l 0 \
 		-q "$kdp_hostnqn" -I "$kdp_hostid" "$@"
 }
 

@@ -120,6 +120,16 @@ void add_connect(CLI::App& app, Run& run)
                     "sleeps, in us; "
                     "0: not at all, -1: for ever; default: 50")
         ->check(CLI::Range(-1, 1000000000));
+    sub->add_option("-l,--ctrl-loss-tmo", request.ctrl_loss_tmo,
+                    "How long a lost connection is tried to be made anew, in s, before I/O fails; "
+                    "0: not at all, -1: for ever; default: 600")
+        ->check(CLI::Range(-1, 86400));
+    sub->add_option("--fast-io-fail-tmo", request.fast_io_fail_tmo,
+                    "How long block I/O waits for that, in s; -1: as long; default: -1")
+        ->check(CLI::Range(-1, 86400));
+    sub->add_option("-c,--reconnect-delay", request.reconnect_delay,
+                    "The longest wait between two attempts, in s, 1 to 3600; default: 10")
+        ->check(CLI::Range(1, 3600));
     sub->add_flag("-D,--duplicate-connect", request.duplicate,
                   "Connect even if this host is already connected to that subsystem there");
     sub->callback([options, &run] { run = [options] { return connect(*options); }; });

@@ -23,6 +23,8 @@ void add_bench(CLI::App& app, Run& run);
 void add_connect(CLI::App& app, Run& run);
 void add_disconnect(CLI::App& app, Run& run);
 void add_list(CLI::App& app, Run& run);
+void add_monitor(CLI::App& app, Run& run);
+void add_reset(CLI::App& app, Run& run);
 void add_stats(CLI::App& app, Run& run);
 
 }  // namespace kdp::tool

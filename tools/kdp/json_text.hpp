@@ -16,4 +16,10 @@ namespace kdp::tool {
     return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
+/// The same on one line.
+[[nodiscard]] inline std::string json_line(const nlohmann::ordered_json& json)
+{
+    return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
 }  // namespace kdp::tool

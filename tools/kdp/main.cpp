@@ -23,7 +23,9 @@ int main(int argc, char** argv)
     add_connect(app, run);
     add_disconnect(app, run);
     add_list(app, run);
+    add_reset(app, run);
     add_stats(app, run);
+    add_monitor(app, run);
     add_bench(app, run);
 
     try {

@@ -40,6 +40,16 @@
  *				0: it sleeps at once; -1: it never sleeps. When
  *				something else wants its CPU it gives way: it sleeps
  *				before its time, or yields. Optional: 50.
+ *   KDP_A_CTRL_LOSS_TMO	s32, s: how long a lost connection is tried to be made anew,
+ *				before the controller is given up (KDP_STATE_FAILED) and its
+ *				I/O fails; 0: not at all; -1: for ever. Up to 86400.
+ *				Optional: 600.
+ *   KDP_A_FAST_IO_FAIL_TMO	s32, s: how long block I/O waits for the new connection before
+ *				it fails, while trying goes on; -1: as long as that.
+ *				Up to 86400. Optional: -1.
+ *   KDP_A_RECONNECT_DELAY	u32, s: the longest wait between two attempts, 1 to 3600.
+ *				Waits begin at a fraction of a second, and double.
+ *				Optional: 10.
  *   KDP_A_DUPLICATE		flag: connect although this host already has a
  *				connection to that subsystem at that address.
  *
@@ -63,10 +73,27 @@
  *   KDP_A_INSTANCE		u32. Required.
  *   Errors: ENODEV		no such controller in this network namespace
  *
+ * KDP_CMD_RESET: hang up and make the connection anew, also where that was given up; between
+ * two attempts: try now. Block I/O waits meanwhile. Answers at once: the state tells how it
+ * went.
+ *
+ *   KDP_A_INSTANCE		u32. Required.
+ *   Errors: ENODEV		no such controller in this network namespace, or it goes
+ *
+ * KDP_CMD_EVENT: sent to the multicast group KDP_GENL_GROUP when a controller's state has
+ * changed, in its network namespace and in the initial one:
+ *
+ *   KDP_A_INSTANCE		u32
+ *   KDP_A_NAME			string, "kdp0"
+ *   KDP_A_STATE		u32, enum kdp_ctrl_state
+ *   KDP_A_SUBNQN		string
+ *   KDP_A_RECONNECTS		u32
+ *   KDP_A_REASON		string: why the connection broke last; absent if it never did
+ *
  * KDP_CMD_GET: describe controllers. With NLM_F_DUMP all of this network
  * namespace, else the one of KDP_A_INSTANCE. One message a controller, with the
- * attributes below; a controller that is just connecting or disconnecting is
- * described without those from KDP_A_CNTLID on.
+ * attributes below; while a connection is just being made or taken down, those from
+ * KDP_A_CNTLID to KDP_A_STATS are missing.
  *
  *   Errors: ENODEV		no such controller in this network namespace
  *	     EMSGSIZE		more namespaces than a message has room for (some 400)
@@ -79,15 +106,19 @@
  *   KDP_A_KATO_MS		u32
  *   KDP_A_CQ_MODE		u32, enum kdp_cq_mode_attr
  *   KDP_A_SPIN_US		s32
+ *   KDP_A_CTRL_LOSS_TMO, KDP_A_FAST_IO_FAIL_TMO  s32, s
+ *   KDP_A_RECONNECT_DELAY	u32, s
+ *   KDP_A_RECONNECTS		u32: how often the connection was made anew
+ *   KDP_A_REASON		string: why it broke last; absent if it never did
  *   KDP_A_CNTLID		u32
  *   KDP_A_SERIAL, KDP_A_MODEL, KDP_A_FIRMWARE  string
- *   KDP_A_RDMA_DEVICE		string, "rxe0"
+ *   KDP_A_RDMA_DEVICE		string, "rxe0"; only while there is a connection
  *   KDP_A_NR_IO_QUEUES		u32, as came up
  *   KDP_A_QUEUE_SIZE		u32, commands in flight an I/O queue at most
  *   KDP_A_MAX_TRANSFER		u32, bytes in one command at most
  *   KDP_A_INLINE_SIZE		u32, bytes of a write that travel in the capsule
  *   KDP_A_STATS		nest of KDP_S_*, sums over the I/O queues since
- *				the connect
+ *				the connect, over all reconnects
  *   KDP_A_NAMESPACES		nest of KDP_A_NAMESPACE nests, each:
  *     KDP_A_NSID		u32
  *     KDP_A_NAME		string, the disk's name: "kdp0n1"
@@ -104,13 +135,14 @@
  *   KDP_A_CPU			u32, where completions are wanted
  *   KDP_A_CQ_MODE		u32, enum kdp_cq_mode_attr
  *   KDP_A_QUEUE_SIZE		u32, commands in flight at most
- *   KDP_A_STATS		nest of KDP_S_*, since the connect
+ *   KDP_A_STATS		nest of KDP_S_*, since the connect, over all reconnects
  */
 #ifndef _UAPI_KDP_NETLINK_H
 #define _UAPI_KDP_NETLINK_H
 
 #define KDP_GENL_NAME		"kdp_host"
 #define KDP_GENL_VERSION	1
+#define KDP_GENL_GROUP		"state"	/* multicast: KDP_CMD_EVENT */
 
 enum kdp_cmd {
 	KDP_CMD_UNSPEC,
@@ -195,6 +227,7 @@ enum kdp_stat {
 	KDP_S_BYTES_COPIED,	/* data bytes that the module copied by CPU */
 	KDP_S_EVENTS,		/* events that the device raised: wake-ups */
 	KDP_S_PROVIDER_NS,	/* ns inside the RDMA provider's calls; kdp_core's parameter time_provider */
+	KDP_S_RETRIES,		/* requests taken back, to be sent again */
 
 	__KDP_S_MAX,
 	KDP_S_MAX = __KDP_S_MAX - 1
@@ -210,9 +243,10 @@ enum kdp_ctrl_state {
 	KDP_STATE_NEW,
 	KDP_STATE_CONNECTING,
 	KDP_STATE_LIVE,
-	KDP_STATE_FAILED,	/* the connection broke: I/O fails until it is disconnected */
+	KDP_STATE_FAILED,	/* given up: I/O fails until it is reset or disconnected */
 	KDP_STATE_DELETING,
-	KDP_STATE_RESETTING,	/* the connection broke, or is to be made anew */
+	KDP_STATE_RESETTING,	/* the connection broke, or is to be made anew; then CONNECTING */
+	KDP_STATE_GONE,		/* disconnected; in KDP_CMD_EVENT alone */
 };
 
 #endif /* _UAPI_KDP_NETLINK_H */
