@@ -59,7 +59,10 @@ if ! modinfo kunit >/dev/null 2>&1 && [[ ! -d $results ]]; then
 	ktap_done
 fi
 ktap_check "the test modules load" test_modules_load || ktap_done
-for suite in kdp_mr kdp_poller{,_model,_thread} kdp_cq kdp_request_{progress,response,failure}; do
+# every suite that the sources have
+mapfile -t suites < <(sed -n 's/^\t\.name[[:space:]]*= "\(kdp_.*\)",$/\1/p' "$KDP_REPO"/kernel/*/*_test.c | sort)
+ktap_check "the sources have suites" test "${#suites[@]}" -gt 0
+for suite in "${suites[@]}"; do
 	if [[ -f $results/$suite/results ]]; then
 		suite_points "$suite"
 	else
