@@ -37,12 +37,12 @@ struct ConnectRequest {
     std::optional<std::uint32_t> nr_io_queues;
     std::optional<std::uint32_t> queue_size;  ///< entries of an I/O queue
     std::optional<std::uint32_t> keep_alive_ms;
-    std::optional<std::uint32_t> cq_mode;  ///< enum kdp_cq_mode_attr
-    std::optional<std::int32_t> spin_us;   ///< 0: sleep at once, -1: never
+    std::optional<std::uint32_t> cq_mode;          ///< enum kdp_cq_mode_attr
+    std::optional<std::int32_t> spin_us;           ///< 0: sleep at once, -1: never
     std::optional<std::int32_t> ctrl_loss_tmo;     ///< s; 0: no reconnect, -1: for ever
     std::optional<std::int32_t> fast_io_fail_tmo;  ///< s; -1: as long as ctrl_loss_tmo
     std::optional<std::uint32_t> reconnect_delay;  ///< s, the longest
-    bool duplicate = false;                ///< a second connection to the same is wanted
+    bool duplicate = false;                        ///< a second connection to the same is wanted
 };
 
 struct Connected {
@@ -102,8 +102,8 @@ struct Controller {
     std::uint32_t reconnect_delay = 0;  ///< s
     std::uint32_t reconnects = 0;       ///< how often the connection was made anew
     std::string reason;                 ///< why it broke last; empty if it never did
-    std::uint32_t max_transfer = 0;  ///< bytes
-    std::uint32_t inline_size = 0;   ///< bytes of a write in the capsule
+    std::uint32_t max_transfer = 0;     ///< bytes
+    std::uint32_t inline_size = 0;      ///< bytes of a write in the capsule
     Stats stats;
     std::vector<Namespace> namespaces;
 };
@@ -122,8 +122,8 @@ struct Queue {
 /// A change of a controller's state.
 struct Event {
     std::uint32_t instance = 0;
-    std::string controller;                ///< "kdp0"
-    std::uint32_t state = KDP_STATE_NEW;   ///< the new one
+    std::string controller;               ///< "kdp0"
+    std::uint32_t state = KDP_STATE_NEW;  ///< the new one
     std::string subsystem_nqn;
     std::uint32_t reconnects = 0;
     std::string reason;  ///< why the connection broke last; empty if it never did

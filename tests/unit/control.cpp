@@ -140,6 +140,35 @@ TEST(ControlParse, StringWithoutNulStaysInside)
     EXPECT_EQ(parsed.value().name, "kdp3");
 }
 
+TEST(ControlParse, Event)
+{
+    Message m;
+    nla_put_u32(m.get(), KDP_A_INSTANCE, 4);
+    nla_put_string(m.get(), KDP_A_NAME, "kdp4");
+    EXPECT_EQ(parse_event(m.parse()).error().code, EPROTO) << "without the state";
+    nla_put_u32(m.get(), KDP_A_STATE, KDP_STATE_RESETTING);
+    nla_put_string(m.get(), KDP_A_REASON, "disconnected");
+    nla_put_u32(m.get(), KDP_A_RECONNECTS, 7);
+    auto event = parse_event(m.parse());
+    ASSERT_TRUE(event) << event.error().text;
+    EXPECT_EQ(event->instance, 4u);
+    EXPECT_EQ(event->controller, "kdp4");
+    EXPECT_EQ(state_name(event->state), "resetting");
+    EXPECT_EQ(event->reason, "disconnected");
+    EXPECT_EQ(event->reconnects, 7u);
+    EXPECT_EQ(event->subsystem_nqn, "");
+}
+
+TEST(ControlState, WhatIsSettledIsNotWaitedFor)
+{
+    for (const auto state : {KDP_STATE_LIVE, KDP_STATE_FAILED, KDP_STATE_GONE})
+        EXPECT_TRUE(is_settled(state)) << state_name(state);
+    for (const auto state : {KDP_STATE_NEW, KDP_STATE_CONNECTING, KDP_STATE_RESETTING,
+                             KDP_STATE_DELETING})
+        EXPECT_FALSE(is_settled(state)) << state_name(state);
+    EXPECT_EQ(state_name(KDP_STATE_GONE + 1), "unknown");
+}
+
 TEST(ControlJson, Shape)
 {
     Message message;

@@ -34,7 +34,8 @@ double seconds_since_epoch()
 
 void print_text(const control::Event& event)
 {
-    const auto now = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
+    const auto now =
+        std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
     fmt::print("{:%H:%M:%S} {} {}", now, event.controller, control::state_name(event.state));
     const bool lost = event.state == KDP_STATE_RESETTING || event.state == KDP_STATE_FAILED;
     if (lost && !event.reason.empty())
@@ -61,8 +62,7 @@ int monitor(const Options& options)
     if (!events)
         return report(self, "", events.error());
     // whoever starts this in the background can wait for the line before he goes on
-    if (!options.json)
-        fmt::print("listening\n");
+    fmt::print(options.json ? stderr : stdout, "listening\n");
     std::fflush(stdout);
     for (std::uint32_t seen = 0; options.count == 0 || seen < options.count; seen++) {
         const auto event = events->next();

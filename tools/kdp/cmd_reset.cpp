@@ -35,9 +35,9 @@ int wait_for(std::uint32_t instance, const std::string& name)
         if (controller->state == KDP_STATE_LIVE)
             return exit_ok;
         if (control::is_settled(controller->state))
-            return report(self, name,
-                          Error{ENOTCONN,
-                                fmt::format("no connection within {} s, given up; the kernel's log "
+            return report(
+                self, name,
+                Error{ENOTCONN, fmt::format("no connection within {} s, given up; the kernel's log "
                                             "has the reason of each attempt",
                                             controller->ctrl_loss_tmo)});
         std::this_thread::sleep_for(look_again);
