@@ -238,6 +238,9 @@ bool kdp_conn_disconnect(struct kdp_conn *conn)
 	if (!test_and_clear_bit(KDP_CONN_ESTABLISHED, &conn->flags))
 		return false;
 	rdma_disconnect(conn->cm_id);
+	/* draining waits for completions, which then nobody else may be waiting for */
+	if (conn->cq.mode == KDP_CQ_POLLED)
+		kdp_conn_set_mode(conn, KDP_CQ_EVENT, 0);	/* cannot fail */
 	ib_drain_qp(conn->qp);
 	return true;
 }

@@ -15,10 +15,7 @@ static void kdp_cq_event(struct ib_cq *ib, void *context)
 	struct kdp_conn *conn = context;
 
 	this_cpu_inc(conn->stats->v[KDP_CS_EVENTS]);
-	if (conn->cq.mode == KDP_CQ_EVENT)
-		kdp_event_raise(&conn->cq);
-	else
-		kdp_poller_kick(conn->cq.poller);
+	kdp_mode_event(&conn->cq);
 }
 
 static void kdp_cq_async_event(struct ib_event *event, void *context)
@@ -82,42 +79,42 @@ int kdp_cq_arm(struct kdp_cq *cq)
 	return missed;
 }
 
+/* One whose interrupt comes to @cpu, if the provider tells; queues of other CPUs take others. */
+static int kdp_cq_vector(struct ib_device *ib, int cpu)
+{
+	int nr = ib->num_comp_vectors, i;
+
+	for (i = 0; i < nr; i++) {
+		int vector = (cpu + i) % nr;
+		const struct cpumask *mask = ib_get_vector_affinity(ib, vector);
+
+		if (mask && cpumask_test_cpu(cpu, mask))
+			return vector;
+	}
+	return cpu % nr;
+}
+
 int kdp_cq_create(struct kdp_conn *conn, u32 nr_cqe)
 {
 	struct ib_device *ib = conn->dev->ib;
-	int cpu = conn->params.cpu;
 	struct ib_cq_init_attr attr = {
 		.cqe		= nr_cqe,
-		.comp_vector	= cpu % ib->num_comp_vectors,
+		.comp_vector	= kdp_cq_vector(ib, conn->params.cpu),
 	};
 	struct kdp_cq *cq = &conn->cq;
-	struct kdp_poller *poller;
 	struct ib_cq *ibcq;
+	int err;
 
-	cq->mode = conn->params.cq_mode;
+	cq->mode = KDP_CQ_NONE;
 	cq->stats = conn->stats;
-	if (cq->mode == KDP_CQ_THREAD) {
-		poller = kdp_poller_get(cpu);
-		if (IS_ERR(poller))
-			return PTR_ERR(poller);
-		cq->poller = poller;
-		cq->spin_us = conn->params.spin_us;
-	} else {
-		kdp_event_init(cq);
-	}
-
 	ibcq = ib_create_cq(ib, kdp_cq_event, kdp_cq_async_event, conn, &attr);
-	if (IS_ERR(ibcq)) {
-		if (cq->mode == KDP_CQ_THREAD)
-			kdp_poller_put(poller);
+	if (IS_ERR(ibcq))
 		return PTR_ERR(ibcq);
-	}
 	cq->ib = ibcq;
-	if (cq->mode == KDP_CQ_THREAD)
-		kdp_poller_add(poller, cq);
-	else if (kdp_cq_arm(cq))
-		kdp_event_raise(cq);
-	return 0;
+	err = kdp_conn_set_mode(conn, conn->params.cq_mode, conn->params.spin_us);
+	if (err)
+		kdp_cq_destroy(cq);
+	return err;
 }
 
 /*
@@ -126,12 +123,8 @@ int kdp_cq_create(struct kdp_conn *conn, u32 nr_cqe)
  */
 void kdp_cq_detach(struct kdp_cq *cq)
 {
-	if (!cq->ib)
-		return;
-	if (cq->mode == KDP_CQ_THREAD)
-		kdp_poller_del(cq->poller, cq);
-	else
-		kdp_event_detach(cq);
+	if (cq->ib)
+		kdp_mode_end(cq);
 }
 
 /* @cq is detached. */
@@ -141,8 +134,4 @@ void kdp_cq_destroy(struct kdp_cq *cq)
 		return;
 	ib_destroy_cq(cq->ib);	/* waits for event handlers */
 	cq->ib = NULL;
-	if (cq->mode == KDP_CQ_THREAD)
-		kdp_poller_put(cq->poller);
-	else
-		kdp_event_destroy(cq);
 }

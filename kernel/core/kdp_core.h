@@ -11,7 +11,8 @@
  *   kdp_conn_create_qp()	CQ, and who serves it; QP
  *   ... the upper layer maps buffers, posts receives ...
  *   kdp_conn_connect()	handshake; from here on ->broken may be called
- *   kdp_conn_disconnect()	hang up and drain: no completion comes after it
+ *   kdp_conn_disconnect()	hang up and drain: no completion comes after it; a CQ that is
+ *			only polled by who waits is served by the soft interrupt from here on
  *   kdp_conn_close()		cm_id, QP and CQ end, in that order
  *   ... the upper layer unmaps its buffers, frees its MRs ...
  *   kdp_conn_release()		the device reference and the counters
@@ -82,11 +83,14 @@ struct kdp_upper {
 void kdp_upper_register(struct kdp_upper *upper);
 void kdp_upper_unregister(struct kdp_upper *upper);
 
-/* --- completion queues (cq.c) and who serves them (poller.c, event.c) ------ */
+/* --- completion queues (cq.c) and who serves them (mode.c) ----------------- */
 
 enum kdp_cq_mode {
-	KDP_CQ_THREAD,		/* a poller thread, which spins, then sleeps */
-	KDP_CQ_EVENT,		/* a soft interrupt, when there is something to do */
+	KDP_CQ_NONE,		/* nobody: not open, or between two modes */
+	KDP_CQ_THREAD,		/* a poller thread, which spins, then sleeps: poller.c */
+	KDP_CQ_EVENT,		/* a soft interrupt, when there is something to do: event.c */
+	KDP_CQ_CALLER,		/* who waits in kdp_conn_spin(); else as KDP_CQ_EVENT: caller.c */
+	KDP_CQ_POLLED,		/* who waits, by kdp_conn_poll() too, and nobody else */
 };
 
 #define KDP_SPIN_FOREVER	(-1)
@@ -97,17 +101,20 @@ enum kdp_cq_mode {
 /* A completion queue. One context at a time polls it. */
 struct kdp_cq {
 	struct ib_cq			*ib;
-	enum kdp_cq_mode		mode;
+	enum kdp_cq_mode		mode;	/* see mode.c */
+	s32				spin_us;
 	struct kdp_conn_stats __percpu	*stats;
 	struct ib_wc			wc[KDP_CQ_BATCH];	/* of who polls */
 	/* KDP_CQ_THREAD */
 	struct kdp_poller		*poller;
 	struct list_head		entry;	/* poller->cqs, under poller->lock */
-	s32				spin_us;
-	/* KDP_CQ_EVENT */
+	/* KDP_CQ_EVENT, KDP_CQ_CALLER */
 	struct irq_poll			irq_poll;
 	struct irq_work			irq_work;
-	bool				detached;	/* no lock: set once, a hint */
+	/* KDP_CQ_CALLER, KDP_CQ_POLLED: see caller.c */
+	unsigned long			flags;		/* KDP_CQ_BUSY */
+	atomic_t			callers;	/* that have entered */
+	unsigned long			term;		/* in which they did */
 };
 
 /* --- connections (cm.c, qp.c) --------------------------------------------- */
@@ -214,6 +221,28 @@ void kdp_conn_release(struct kdp_conn *conn);
  */
 int kdp_conn_post_send(struct kdp_conn *conn, const struct ib_send_wr *chain);
 int kdp_conn_post_recv(struct kdp_conn *conn, const struct ib_recv_wr *chain);
+
+/*
+ * From now on @mode serves the CQ, with @spin_us where a mode spins (see KDP_A_SPIN_US). Work
+ * requests may complete meanwhile. Between kdp_conn_create_qp() and kdp_conn_close(), one call
+ * at a time, and none beside kdp_conn_disconnect(). May sleep. Returns 0, or -ENOMEM or
+ * -EINTR when there is no poller thread to be had: then nothing has changed.
+ */
+int kdp_conn_set_mode(struct kdp_conn *conn, enum kdp_cq_mode mode, s32 spin_us);
+
+/*
+ * In mode KDP_CQ_POLLED: handle a batch of completions. Returns how many there were, or -EBUSY when
+ * somebody else is just doing so; 0 in another mode. Any context but interrupts. @conn need
+ * not be open: only its memory must be there.
+ */
+int kdp_conn_poll(struct kdp_conn *conn);
+
+/*
+ * Wait for @done by taking completions oneself, as far as the mode has that: KDP_CQ_POLLED
+ * until it is done, KDP_CQ_CALLER for the spin time, the others not at all. The
+ * caller then sleeps for what is not done. May sleep. @conn as for kdp_conn_poll().
+ */
+void kdp_conn_spin(struct kdp_conn *conn, struct completion *done);
 
 /* --- memory registration (mr.c) ------------------------------------------- */
 

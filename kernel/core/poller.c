@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Poller threads: one a CPU that has CQs to serve, named kdp_poll/<cpu>.
+ * Poller threads: one a CPU that has CQs to serve, named kdp_poll/<cpu>. It runs there
+ * unless an administrator puts it elsewhere (taskset).
  *
  * A thread polls its CQs in turn. After the last completion it goes on spinning
  * for the longest spin time that one of its CQs asks for, as long as it is alone
@@ -58,17 +59,13 @@ static unsigned int kdp_poller_pass(struct kdp_poller *poller)
 	return found;
 }
 
-/* What a thread does that found nothing. */
-enum kdp_poller_idle {
-	KDP_IDLE_SPIN,
-	KDP_IDLE_YIELD,
-	KDP_IDLE_SLEEP,
-};
-
-static enum kdp_poller_idle kdp_poller_idle(struct kdp_poller *poller, u64 idle_since)
+/*
+ * @idle_since: ktime_get_ns(). Whether somebody else wants the CPU is a hint: a task that may
+ * run on several may have been moved since it looked.
+ */
+enum kdp_idle kdp_idle(s32 spin_us, u64 idle_since)
 {
 	bool alone = single_task_running() && !need_resched();
-	s32 spin_us = READ_ONCE(poller->spin_us);
 
 	if (spin_us < 0)
 		return alone ? KDP_IDLE_SPIN : KDP_IDLE_YIELD;
@@ -111,7 +108,7 @@ static int kdp_poller_main(void *data)
 			cond_resched();
 			continue;
 		}
-		switch (kdp_poller_idle(poller, idle_since)) {
+		switch (kdp_idle(READ_ONCE(poller->spin_us), idle_since)) {
 		case KDP_IDLE_SPIN:
 			cpu_relax();
 			break;
@@ -170,6 +167,17 @@ void kdp_poller_del(struct kdp_poller *poller, struct kdp_cq *cq)
 	mutex_unlock(&poller->lock);
 }
 
+/* Another spin time for @cq. */
+void kdp_poller_respin(struct kdp_poller *poller, struct kdp_cq *cq, s32 spin_us)
+{
+	mutex_lock(&poller->lock);
+	WRITE_ONCE(cq->spin_us, spin_us);
+	kdp_poller_update_spin(poller);
+	mutex_unlock(&poller->lock);
+	/* a sleeping thread may have to spin now */
+	kdp_poller_kick(poller);
+}
+
 struct kdp_poller *kdp_poller_get(int cpu)
 {
 	struct kdp_poller *poller;
@@ -197,7 +205,8 @@ struct kdp_poller *kdp_poller_get(int cpu)
 		poller = ERR_CAST(task);
 		goto out;
 	}
-	kthread_bind(task, cpu);
+	/* its place to begin with: unlike with kthread_bind(), an administrator may choose another */
+	set_cpus_allowed_ptr(task, cpumask_of(cpu));
 	poller->task = task;
 	kdp_pollers[cpu] = poller;
 	wake_up_process(task);

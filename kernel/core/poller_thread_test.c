@@ -134,7 +134,6 @@ static void thread_leaves_a_detached_cq_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->cq[0]->polls, polls);
 	KUNIT_EXPECT_EQ(test, w->cq[0]->arms, arms);
 	KUNIT_EXPECT_EQ(test, w->handled, 5);
-	/* no assertion before this: it cannot be detached again */
 	kdp_cq_destroy(&w->conn[0].cq);
 }
 
@@ -167,7 +166,7 @@ static void deletion_waits_for_the_thread(struct kunit *test)
 
 /* --- the life of a thread ---------------------------------------------------- */
 
-static void thread_is_bound_to_its_cpu(struct kunit *test)
+static void thread_begins_on_its_cpu(struct kunit *test)
 {
 	struct poller_world *w = test->priv;
 	struct kdp_poller *poller = begin_thread(w);
@@ -175,7 +174,8 @@ static void thread_is_bound_to_its_cpu(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, task_cpu(poller_task(poller)), w->cpu);
 	KUNIT_EXPECT_EQ(test, poller_task(poller)->nr_cpus_allowed, 1);
-	KUNIT_EXPECT_TRUE(test, poller_task(poller)->flags & PF_NO_SETAFFINITY);
+	/* an administrator may put it elsewhere */
+	KUNIT_EXPECT_FALSE(test, poller_task(poller)->flags & PF_NO_SETAFFINITY);
 	snprintf(name, sizeof(name), "kdp_poll/%d", w->cpu);
 	KUNIT_EXPECT_STREQ(test, poller_task(poller)->comm, name);
 }
@@ -228,7 +228,7 @@ static struct kunit_case thread_cases[] = {
 	KUNIT_CASE(thread_asleep_notices_a_new_cq),
 	KUNIT_CASE(thread_leaves_a_detached_cq_alone),
 	KUNIT_CASE(deletion_waits_for_the_thread),
-	KUNIT_CASE(thread_is_bound_to_its_cpu),
+	KUNIT_CASE(thread_begins_on_its_cpu),
 	KUNIT_CASE(thread_stops_while_asleep),
 	KUNIT_CASE(thread_stops_on_its_way_to_sleep),
 	{}

@@ -95,6 +95,24 @@ void at_fake_cq(struct kdp_fake_cq *cq, enum kdp_fake_at at)
 		at_step(first ? STEP_ARMED_FIRST : STEP_ARMED_ALL);
 }
 
+/* The same for who changes a mode; a step that this change does not have is at the next. */
+void mode_at(enum mode_step step)
+{
+	struct poller_world *w = world;
+
+	if (!w || READ_ONCE(w->changer) != current)
+		return;
+	w->steps |= BIT(step);
+	if (step >= w->completes_at && !w->completed) {
+		w->completed = true;
+		kdp_fake_complete(w->target, &w->cqe, true);
+	}
+	if (step >= w->delivers_at && w->completed && !w->delivered) {
+		w->delivered = true;
+		kdp_fake_deliver(w->target);
+	}
+}
+
 /* --- what is tested ---------------------------------------------------------- */
 
 /* The model's sleep: would anything ever wake it up? */
@@ -153,6 +171,21 @@ static u64 test_ktime_get_ns(void)
 	return world->told ? world->now : ktime_get_ns();
 }
 
+/* While the mode changes, see mode_at(). */
+static void test_synchronize_rcu(void)
+{
+	mode_at(MODE_NOBODY);
+	synchronize_rcu_expedited();
+	mode_at(MODE_WAITED);
+}
+
+static void test_irq_poll_disable(struct irq_poll *irq_poll)
+{
+	mode_at(MODE_ENDING);
+	irq_poll_disable(irq_poll);
+	mode_at(MODE_ENDED);
+}
+
 #undef set_current_state
 #define set_current_state(state)	test_set_current_state(state)
 #undef cond_resched
@@ -161,6 +194,13 @@ static u64 test_ktime_get_ns(void)
 #define single_task_running()		test_single_task_running()
 #define need_resched()			test_need_resched()
 #define ktime_get_ns()			test_ktime_get_ns()
+#define synchronize_rcu_expedited()	test_synchronize_rcu()
+#define irq_poll_disable(irq_poll)	test_irq_poll_disable(irq_poll)
+#define kthread_create_on_node(...) \
+	(world->no_threads ? ERR_PTR(-ENOMEM) : kthread_create_on_node(__VA_ARGS__))
+/* those of kdp_core are exported */
+#undef EXPORT_SYMBOL_GPL
+#define EXPORT_SYMBOL_GPL(symbol)	static_assert(true, #symbol)
 
 /* stats.c's */
 DEFINE_STATIC_KEY_FALSE(kdp_provider_timed);
@@ -168,7 +208,12 @@ DEFINE_STATIC_KEY_FALSE(kdp_provider_timed);
 #include "poller.c"
 #include "cq.c"
 #include "event.c"
+#include "caller.c"
+#include "mode.c"
 
+#undef kthread_create_on_node
+#undef irq_poll_disable
+#undef synchronize_rcu_expedited
 #undef ktime_get_ns
 #undef need_resched
 #undef single_task_running
@@ -199,9 +244,8 @@ const char *poller_idle(s32 spin_us, u64 idle_since)
 		[KDP_IDLE_YIELD]	= "yield",
 		[KDP_IDLE_SLEEP]	= "sleep",
 	};
-	struct kdp_poller poller = { .spin_us = spin_us };
 
-	return names[kdp_poller_idle(&poller, idle_since)];
+	return names[kdp_idle(spin_us, idle_since)];
 }
 
 struct kdp_poller *poller_of_cpu(int cpu)
@@ -222,6 +266,27 @@ unsigned int poller_users(const struct kdp_poller *poller)
 s32 poller_spin_us(const struct kdp_poller *poller)
 {
 	return poller->spin_us;
+}
+
+bool caller_enter(struct kdp_cq *cq, struct caller *caller)
+{
+	struct kdp_caller in = {};
+	bool may = kdp_caller_enter(cq, &in);
+
+	caller->term = in.term;
+	return may;
+}
+
+void caller_visit(struct kdp_cq *cq)
+{
+	kdp_caller_visit(cq);
+}
+
+void caller_leave(struct kdp_cq *cq, const struct caller *caller)
+{
+	const struct kdp_caller in = { .term = caller->term };
+
+	kdp_caller_leave(cq, &in, false);
 }
 
 unsigned int cq_budget(void)
@@ -282,7 +347,13 @@ static const struct kdp_conn_ops conn_ops = {
 
 void open_cq(struct poller_world *w, unsigned int i, s32 spin_us)
 {
+	open_cq_in(w, i, KDP_CQ_THREAD, spin_us);
+}
+
+void open_cq_in(struct poller_world *w, unsigned int i, enum kdp_cq_mode mode, s32 spin_us)
+{
 	w->conn[i].ops = &conn_ops;
+	w->conn[i].params.cq_mode = mode;
 	w->conn[i].params.spin_us = spin_us;
 	KUNIT_ASSERT_EQ(w->test, kdp_cq_create(&w->conn[i], KDP_FAKE_CQES), 0);
 	w->cq[i] = to_kdp_fake_cq(w->conn[i].cq.ib);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * For tests of poller.c and cq.c: what they run in, a fake device and a machine whose
- * scheduler the test has a hand in.
+ * For tests of poller.c, cq.c, event.c, caller.c and mode.c: what they run in, a fake device
+ * and a machine whose scheduler the test has a hand in.
  *
  * What may go wrong between polling and sleeping goes wrong when something happens
  * at one certain place. So the thread calls at_step() wherever it is, and there the
@@ -41,6 +41,19 @@ enum step {
 	STEP_NR
 };
 
+/* While a mode changes, in this order; see mode.c. */
+enum mode_step {
+	MODE_BEFORE,
+	MODE_NOBODY,		/* no RCU grace period since the old mode is gone */
+	MODE_WAITED,		/* there was one */
+	MODE_ENDING,		/* the soft interrupt may still run */
+	MODE_ENDED,
+	MODE_NEW,		/* the new mode is to be seen, the CQ not armed */
+	MODE_ARMED,
+	MODE_AFTER,
+	MODE_STEPS
+};
+
 #define NR_CQS		2
 
 struct poller_world {
@@ -62,6 +75,13 @@ struct poller_world {
 	bool			delivered;
 	unsigned long		reached;	/* steps */
 	unsigned int		rescheds;	/* calls of cond_resched() */
+
+	/* the same for whoever changes a mode; @target is not NULL */
+	struct task_struct	*changer;
+	enum mode_step		completes_at;
+	enum mode_step		delivers_at;
+	unsigned long		steps;		/* reached */
+	bool			no_threads;	/* there is no memory for one */
 
 	/* of the model */
 	struct kdp_poller	*poller;
@@ -98,6 +118,7 @@ void poller_world_exit(struct kunit *test);
 
 /* CQ @i of @spin_us, with the poller of w->cpu. */
 void open_cq(struct poller_world *w, unsigned int i, s32 spin_us);
+void open_cq_in(struct poller_world *w, unsigned int i, enum kdp_cq_mode mode, s32 spin_us);
 void close_cq(struct poller_world *w, unsigned int i);
 /* The same by somebody else, who may have to wait; then w->closed. */
 void begin_close(struct poller_world *w, unsigned int i);
@@ -119,6 +140,7 @@ enum step step_of(const struct kunit *test);
 void arrange(struct poller_world *w, struct kdp_fake_cq *target, enum step complete_at,
 	     enum step deliver_at);
 void at_fake_cq(struct kdp_fake_cq *cq, enum kdp_fake_at at);
+void mode_at(enum mode_step step);
 
 /* Waiting, with patience. */
 bool comes(struct completion *what);
@@ -128,7 +150,7 @@ bool is_asleep(struct task_struct *task);
 
 u64 stat_of(const struct poller_world *w, unsigned int i, enum kdp_conn_stat stat);
 
-/* What is static in poller.c and cq.c: their only copy is poller_world.c's. */
+/* What is static there: the only copy of those files is poller_world.c's. */
 unsigned int poller_pass(struct kdp_poller *poller);
 void poller_sleep(struct kdp_poller *poller);
 const char *poller_idle(s32 spin_us, u64 idle_since);	/* "spin", "yield" or "sleep" */
@@ -137,5 +159,11 @@ struct task_struct *poller_task(const struct kdp_poller *poller);
 unsigned int poller_users(const struct kdp_poller *poller);
 s32 poller_spin_us(const struct kdp_poller *poller);
 unsigned int cq_budget(void);
+struct caller {
+	unsigned long	term;
+};
+bool caller_enter(struct kdp_cq *cq, struct caller *caller);
+void caller_visit(struct kdp_cq *cq);
+void caller_leave(struct kdp_cq *cq, const struct caller *caller);
 
 #endif /* KDP_POLLER_WORLD_H */
