@@ -21,6 +21,16 @@
 #define KDP_BLK_STS_RESV_CONFLICT	BLK_STS_NEXUS
 #endif
 
+/* The head of a function for request.end_io. */
+#ifdef HAVE_RQ_END_IO_BATCH
+#define KDP_RQ_END_IO(name, rq, status)	\
+	enum rq_end_io_ret name(struct request *rq, blk_status_t status, \
+				const struct io_comp_batch *batch)
+#else
+#define KDP_RQ_END_IO(name, rq, status)	\
+	enum rq_end_io_ret name(struct request *rq, blk_status_t status)
+#endif
+
 static inline int kdp_rq_map_sg(struct request *rq, struct scatterlist *sgl)
 {
 #ifdef HAVE_BLK_RQ_MAP_SG_2

@@ -47,7 +47,7 @@ int kdp_exec(struct kdp_ctrl *ctrl, struct kdp_exec *exec)
 		if (err)
 			goto free;
 	}
-	status = blk_execute_rq(rq, false);
+	status = kdp_execute(rq, false);
 	exec->result = req->result;
 	if (req->status & NVMF_SC_MASK)
 		err = (req->status & NVMF_SC_MASK) == NVMF_SC_HOST_PATH_ERROR ?

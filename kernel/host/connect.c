@@ -114,16 +114,18 @@ static u32 kdp_io_entries(const struct kdp_ctrl *ctrl)
  */
 static int kdp_open_io_queues(struct kdp_ctrl *ctrl)
 {
-	u32 wanted = ctrl->opts.nr_io_queues, entries = kdp_io_entries(ctrl);
+	const struct kdp_sets wanted = kdp_sets_wanted(&ctrl->opts);
+	u32 nr = kdp_sets_total(&wanted), entries = kdp_io_entries(ctrl);
 	unsigned int i;
 	int err;
 
 	if (entries < 3)
 		return kdp_ctrl_error(ctrl, -EPROTO, "the controller offers too small a queue");
-	err = kdp_set_num_queues(ctrl, &wanted);
+	err = kdp_set_num_queues(ctrl, &nr);
 	if (err)
 		return err;
-	for (i = 1; i <= wanted; i++) {
+	ctrl->sets = kdp_sets_divide(&wanted, nr);
+	for (i = 1; i <= nr; i++) {
 		err = kdp_queue_open(ctrl, i, entries);
 		if (err)
 			break;
@@ -131,10 +133,8 @@ static int kdp_open_io_queues(struct kdp_ctrl *ctrl)
 	}
 	if (!ctrl->nr_io_queues)
 		return err;
-	if (ctrl->nr_io_queues < ctrl->opts.nr_io_queues)
-		dev_info(&ctrl->dev, "%u of %u I/O queues: %s\n", ctrl->nr_io_queues,
-			 ctrl->opts.nr_io_queues,
-			 err ? ctrl->error_text : "the controller allots no more");
+	ctrl->sets = kdp_sets_divide(&wanted, ctrl->nr_io_queues);
+	kdp_sets_log(ctrl, &wanted, err ? ctrl->error_text : "the controller allots no more");
 	ctrl->error_text = NULL;
 	return 0;
 }

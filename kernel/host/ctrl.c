@@ -79,7 +79,7 @@ static int kdp_instance_get(int wanted)
 
 static struct kdp_ctrl *kdp_ctrl_alloc(const struct kdp_options *opts)
 {
-	unsigned int nr = opts->nr_io_queues + 1, i;
+	unsigned int nr = kdp_max_queues(opts), i;
 	struct kdp_ctrl *ctrl;
 
 	ctrl = kzalloc(sizeof(*ctrl), GFP_KERNEL);
@@ -176,7 +176,7 @@ bool kdp_ctrl_uses(const struct kdp_ctrl *ctrl, const struct ib_device *ib)
 {
 	unsigned int i;
 
-	for (i = 0; i <= ctrl->opts.nr_io_queues; i++) {
+	for (i = 0; i < kdp_max_queues(&ctrl->opts); i++) {
 		const struct kdp_device *dev = ctrl->queues[i].conn.dev;
 
 		if (dev && dev->ib == ib)

@@ -4,9 +4,84 @@
 
 #include "host.h"
 
-static u32 kdp_mode_attr(enum kdp_cq_mode mode)
+/* Where each counter of the UAPI comes from. */
+static const struct {
+	enum kdp_stat		attr;
+	enum kdp_conn_stat	from;
+} kdp_conn_counters[] = {
+	{ KDP_S_SEND_DOORBELLS,	KDP_CS_SEND_DOORBELLS },
+	{ KDP_S_RECV_DOORBELLS,	KDP_CS_RECV_DOORBELLS },
+	{ KDP_S_WR_SEND,	KDP_CS_WR_SEND },
+	{ KDP_S_WR_RECV,	KDP_CS_WR_RECV },
+	{ KDP_S_WR_REG,		KDP_CS_WR_REG },
+	{ KDP_S_WR_LOCAL_INV,	KDP_CS_WR_LOCAL_INV },
+	{ KDP_S_CQES,		KDP_CS_CQES },
+	{ KDP_S_POLLS_FULL,	KDP_CS_POLLS_FULL },
+	{ KDP_S_POLLS_EMPTY,	KDP_CS_POLLS_EMPTY },
+	{ KDP_S_SLEEPS,		KDP_CS_SLEEPS },
+	{ KDP_S_EVENTS,		KDP_CS_EVENTS },
+	{ KDP_S_PROVIDER_NS,	KDP_CS_PROVIDER_NS },
+};
+
+static const struct {
+	enum kdp_stat		attr;
+	enum kdp_queue_stat	from;
+} kdp_queue_counters[] = {
+	{ KDP_S_COMMANDS,	KDP_QS_COMMANDS },
+	{ KDP_S_BYTES_READ,	KDP_QS_BYTES_READ },
+	{ KDP_S_BYTES_WRITTEN,	KDP_QS_BYTES_WRITTEN },
+	{ KDP_S_REMOTE_INV,	KDP_QS_REMOTE_INV },
+	{ KDP_S_INLINE,		KDP_QS_INLINE },
+	{ KDP_S_BYTES_COPIED,	KDP_QS_BYTES_COPIED },
+};
+
+static void kdp_queue_stats_sum(const struct kdp_queue *queue, u64 sum[KDP_QS_NR])
 {
-	return mode == KDP_CQ_EVENT ? KDP_MODE_EVENT : KDP_MODE_THREAD;
+	int cpu, i;
+
+	for_each_possible_cpu(cpu) {
+		const struct kdp_queue_stats *s = per_cpu_ptr(queue->stats, cpu);
+
+		for (i = 0; i < KDP_QS_NR; i++)
+			sum[i] += READ_ONCE(s->v[i]);
+	}
+}
+
+/* The sums over @nr queues from @queue on. */
+static int kdp_put_stats(struct sk_buff *skb, const struct kdp_queue *queue, unsigned int nr)
+{
+	u64 conn[KDP_CS_NR] = {}, host[KDP_QS_NR] = {};
+	struct nlattr *nest;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		kdp_conn_stats_sum(queue[i].conn.stats, conn);
+		kdp_queue_stats_sum(&queue[i], host);
+	}
+	nest = nla_nest_start(skb, KDP_A_STATS);
+	if (!nest)
+		return -EMSGSIZE;
+	for (i = 0; i < ARRAY_SIZE(kdp_conn_counters); i++)
+		if (nla_put_u64_64bit(skb, kdp_conn_counters[i].attr,
+				      conn[kdp_conn_counters[i].from], KDP_S_PAD))
+			return -EMSGSIZE;
+	for (i = 0; i < ARRAY_SIZE(kdp_queue_counters); i++)
+		if (nla_put_u64_64bit(skb, kdp_queue_counters[i].attr,
+				      host[kdp_queue_counters[i].from], KDP_S_PAD))
+			return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static u32 kdp_set_attr(const struct kdp_ctrl *ctrl, unsigned int qid)
+{
+	static const enum kdp_queue_set sets[] = {
+		[HCTX_TYPE_DEFAULT]	= KDP_SET_DEFAULT,
+		[HCTX_TYPE_READ]	= KDP_SET_READ,
+		[HCTX_TYPE_POLL]	= KDP_SET_POLL,
+	};
+
+	return qid ? sets[kdp_sets_type(&ctrl->sets, qid)] : KDP_SET_ADMIN;
 }
 
 static int kdp_put_namespace(struct sk_buff *skb, const struct kdp_ns *ns)
@@ -73,7 +148,8 @@ int kdp_describe_queue(struct sk_buff *skb, struct kdp_ctrl *ctrl, unsigned int 
 	    nla_put_string(skb, KDP_A_NAME, dev_name(&ctrl->dev)) ||
 	    nla_put_u32(skb, KDP_A_QID, qid) ||
 	    nla_put_u32(skb, KDP_A_CPU, queue->conn.params.cpu) ||
-	    nla_put_u32(skb, KDP_A_CQ_MODE, kdp_mode_attr(queue->conn.cq.mode)) ||
+	    nla_put_u32(skb, KDP_A_CQ_MODE, kdp_mode_attr(queue->conn.params.cq_mode)) ||
+	    nla_put_u32(skb, KDP_A_QUEUE_SET, kdp_set_attr(ctrl, qid)) ||
 	    nla_put_u32(skb, KDP_A_QUEUE_SIZE, queue->depth))
 		return -EMSGSIZE;
 	counts = ctrl->past[qid];
@@ -110,6 +186,9 @@ static int kdp_describe_connection(struct sk_buff *skb, const struct kdp_ctrl *c
 	    nla_put_string(skb, KDP_A_FIRMWARE, ctrl->info.firmware) ||
 	    (dev && nla_put_string(skb, KDP_A_RDMA_DEVICE, dev->ib->name)) ||
 	    nla_put_u32(skb, KDP_A_NR_IO_QUEUES, ctrl->nr_io_queues) ||
+	    nla_put_u32(skb, KDP_A_NR_WRITE_QUEUES,
+			ctrl->sets.nr[HCTX_TYPE_READ] ? ctrl->sets.nr[HCTX_TYPE_DEFAULT] : 0) ||
+	    nla_put_u32(skb, KDP_A_NR_POLL_QUEUES, ctrl->sets.nr[HCTX_TYPE_POLL]) ||
 	    nla_put_u32(skb, KDP_A_QUEUE_SIZE, ctrl->io_set.queue_depth) ||
 	    nla_put_u32(skb, KDP_A_MAX_TRANSFER, ctrl->max_transfer) ||
 	    nla_put_u32(skb, KDP_A_INLINE_SIZE, ctrl->inline_size))

@@ -48,6 +48,7 @@ bool kdp_ctrl_disconnect(struct kdp_ctrl *ctrl)
 		kdp_ctrl_break_off(ctrl);
 	kdp_ctrl_end_recovery(ctrl);
 	cancel_work_sync(&ctrl->scan_work);
+	kdp_ctrl_stop_polling(ctrl);
 	kdp_ns_remove_all(ctrl);
 
 	mutex_lock(&ctrl->lock);

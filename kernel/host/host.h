@@ -55,6 +55,8 @@ struct kdp_options {
 	u8			hostid[NVMF_HOSTID_SIZE];
 	int			instance;	/* -1: any */
 	u32			nr_io_queues;
+	u32			nr_write_queues;
+	u32			nr_poll_queues;
 	u32			queue_size;
 	u32			kato_ms;
 	enum kdp_cq_mode	cq_mode;
@@ -63,6 +65,11 @@ struct kdp_options {
 	s32			fast_io_fail_tmo;	/* s; -1: as ctrl_loss_tmo */
 	u32			reconnect_delay;	/* s, the longest */
 	bool			duplicate;
+};
+
+/* How many I/O queues there are for each kind of I/O; their numbers follow in this order. */
+struct kdp_sets {
+	unsigned int		nr[HCTX_MAX_TYPES];
 };
 
 /* Counters of a queue that core does not keep: enum kdp_stat's other half. */
@@ -219,9 +226,10 @@ struct kdp_ctrl {
 	struct kdp_options	opts;
 	const char		*error_text;	/* of a failed connect, static string */
 
-	struct kdp_queue	*queues;	/* 0 is the admin queue; opts.nr_io_queues + 1 */
+	struct kdp_queue	*queues;	/* 0 is the admin queue; kdp_max_queues() */
 	struct kdp_counts	*past;		/* as many: what queues counted that were closed */
-	unsigned int		nr_io_queues;	/* that came up */
+	unsigned int		nr_io_queues;	/* that came up, of all sets */
+	struct kdp_sets		sets;
 	struct blk_mq_tag_set	admin_set;
 	struct blk_mq_tag_set	io_set;
 	struct request_queue	*admin_q;	/* both set under ns_lock */
@@ -259,6 +267,12 @@ struct kdp_ns {
 extern struct workqueue_struct *kdp_wq;
 extern struct workqueue_struct *kdp_connect_wq;
 extern struct workqueue_struct *kdp_scan_wq;
+
+/* The admin queue and as many I/O queues as may come up. */
+static inline unsigned int kdp_max_queues(const struct kdp_options *opts)
+{
+	return 1 + opts->nr_io_queues + opts->nr_write_queues + opts->nr_poll_queues;
+}
 
 /* ctrl.c */
 struct kdp_ctrl *kdp_ctrl_create(const struct kdp_options *opts, const char **text);
@@ -364,6 +378,33 @@ int kdp_io_set_create(struct kdp_ctrl *ctrl);
 void kdp_admin_set_destroy(struct kdp_ctrl *ctrl);
 void kdp_io_set_destroy(struct kdp_ctrl *ctrl);
 
+/* sets.c */
+struct kdp_sets kdp_sets_wanted(const struct kdp_options *opts);
+struct kdp_sets kdp_sets_divide(const struct kdp_sets *wanted, unsigned int nr);
+unsigned int kdp_sets_total(const struct kdp_sets *sets);
+enum hctx_type kdp_sets_type(const struct kdp_sets *sets, u16 qid);
+unsigned int kdp_sets_maps(const struct kdp_sets *sets);
+int kdp_sets_cpu(const struct kdp_sets *sets, u16 qid);
+void kdp_sets_log(const struct kdp_ctrl *ctrl, const struct kdp_sets *wanted, const char *why);
+void kdp_map_queues(struct blk_mq_tag_set *set);
+
+static inline bool kdp_queue_is_polled(const struct kdp_ctrl *ctrl, u16 qid)
+{
+	return qid && kdp_sets_type(&ctrl->sets, qid) == HCTX_TYPE_POLL;
+}
+
+/* modes.c */
+enum kdp_cq_mode kdp_queue_mode(const struct kdp_ctrl *ctrl, u16 qid);
+enum kdp_cq_mode kdp_mode_of_attr(u32 attr);
+u32 kdp_mode_attr(enum kdp_cq_mode mode);
+int kdp_ctrl_set_modes(struct kdp_ctrl *ctrl, enum kdp_cq_mode mode, s32 spin_us);
+void kdp_ctrl_stop_polling(struct kdp_ctrl *ctrl);
+int kdp_poll(struct blk_mq_hw_ctx *hctx, struct io_comp_batch *batch);
+bool kdp_poll_late(struct request *rq);
+
+/* execute.c */
+blk_status_t kdp_execute(struct request *rq, bool spin);
+
 /* send.c */
 int kdp_send_alloc(struct kdp_queue *queue);
 void kdp_send_free(struct kdp_queue *queue);
@@ -428,10 +469,15 @@ void kdp_ns_cdev_del(struct kdp_ns *ns);
 long kdp_ctrl_ioctl(struct kdp_ctrl *ctrl, unsigned int cmd, void __user *arg, fmode_t mode);
 long kdp_ns_ioctl(struct kdp_ns *ns, unsigned int cmd, void __user *arg, fmode_t mode);
 
-/* netlink.c, describe.c */
+/* netlink.c, set.c, describe.c */
 int kdp_netlink_init(void);
 void kdp_netlink_exit(void);
 extern struct genl_family kdp_genl_family;
+bool kdp_may_control(struct sk_buff *skb, struct netlink_ext_ack *extack);
+struct kdp_ctrl *kdp_ctrl_of(struct genl_info *info);
+#define KDP_SET_MAXATTR		KDP_A_CQ_MODE
+extern const struct nla_policy kdp_set_policy[KDP_SET_MAXATTR + 1];
+int kdp_do_set(struct sk_buff *skb, struct genl_info *info);
 int kdp_describe(struct sk_buff *skb, struct kdp_ctrl *ctrl);
 int kdp_describe_queue(struct sk_buff *skb, struct kdp_ctrl *ctrl, unsigned int qid);
 

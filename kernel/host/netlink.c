@@ -33,10 +33,12 @@ static const struct nla_policy kdp_connect_policy[KDP_A_RECONNECT_DELAY + 1] = {
 	[KDP_A_KATO_MS]		= { .type = NLA_U32 },	/* its range does not fit a policy */
 	[KDP_A_SPIN_US]		= NLA_POLICY_MIN(NLA_S32, KDP_SPIN_FOREVER),
 	[KDP_A_DUPLICATE]	= { .type = NLA_FLAG },
-	[KDP_A_CQ_MODE]		= NLA_POLICY_MAX(NLA_U32, KDP_MODE_EVENT),
 	[KDP_A_CTRL_LOSS_TMO]	= { .type = NLA_S32 },
 	[KDP_A_FAST_IO_FAIL_TMO] = { .type = NLA_S32 },
 	[KDP_A_RECONNECT_DELAY]	= NLA_POLICY_RANGE(NLA_U32, 1, KDP_MAX_RECONNECT),
+	[KDP_A_CQ_MODE]		= NLA_POLICY_MAX(NLA_U32, KDP_MODE_CALLER),
+	[KDP_A_NR_WRITE_QUEUES]	= NLA_POLICY_MAX(NLA_U32, KDP_MAX_IO_QUEUES),
+	[KDP_A_NR_POLL_QUEUES]	= NLA_POLICY_MAX(NLA_U32, KDP_MAX_IO_QUEUES),
 };
 
 static const struct nla_policy kdp_instance_policy[KDP_A_INSTANCE + 1] = {
@@ -139,8 +141,12 @@ static int kdp_parse_options(struct genl_info *info, struct kdp_options *opts)
 	opts->instance = a[KDP_A_INSTANCE] ? (int)nla_get_u32(a[KDP_A_INSTANCE]) : -1;
 	opts->nr_io_queues = min_t(u32, num_online_cpus(), KDP_MAX_IO_QUEUES);
 	opts->nr_io_queues = kdp_get_u32(a[KDP_A_NR_IO_QUEUES], opts->nr_io_queues);
-	/* more queues than CPUs would have nobody to use them */
+	/* in each set: more queues than CPUs would have nobody to use them */
 	opts->nr_io_queues = min_t(u32, opts->nr_io_queues, num_online_cpus());
+	opts->nr_write_queues = min_t(u32, kdp_get_u32(a[KDP_A_NR_WRITE_QUEUES], 0),
+				      num_online_cpus());
+	opts->nr_poll_queues = min_t(u32, kdp_get_u32(a[KDP_A_NR_POLL_QUEUES], 0),
+				     num_online_cpus());
 	opts->queue_size = kdp_get_u32(a[KDP_A_QUEUE_SIZE], KDP_DEFAULT_QUEUE_SIZE);
 	opts->kato_ms = kdp_get_u32(a[KDP_A_KATO_MS], KDP_DEFAULT_KATO_MS);
 	if (opts->kato_ms < 1000 || opts->kato_ms > 3600000) {
@@ -148,14 +154,13 @@ static int kdp_parse_options(struct genl_info *info, struct kdp_options *opts)
 				    "the keep-alive timeout must be 1000 to 3600000 ms");
 		return -ERANGE;
 	}
-	opts->cq_mode = kdp_get_u32(a[KDP_A_CQ_MODE], KDP_MODE_THREAD) == KDP_MODE_EVENT ?
-			KDP_CQ_EVENT : KDP_CQ_THREAD;
+	opts->cq_mode = kdp_mode_of_attr(kdp_get_u32(a[KDP_A_CQ_MODE], KDP_MODE_THREAD));
 	opts->spin_us = a[KDP_A_SPIN_US] ? nla_get_s32(a[KDP_A_SPIN_US]) : KDP_DEFAULT_SPIN_US;
 	opts->duplicate = nla_get_flag(a[KDP_A_DUPLICATE]);
 	return kdp_parse_recovery(info, opts);
 }
 
-static bool kdp_may_control(struct sk_buff *skb, struct netlink_ext_ack *extack)
+bool kdp_may_control(struct sk_buff *skb, struct netlink_ext_ack *extack)
 {
 	if (netlink_capable(skb, CAP_SYS_ADMIN))
 		return true;
@@ -214,7 +219,8 @@ free:
 	return err;
 }
 
-static struct kdp_ctrl *kdp_ctrl_of(struct genl_info *info)
+/* The controller of KDP_A_INSTANCE, with a reference, or an ERR_PTR. */
+struct kdp_ctrl *kdp_ctrl_of(struct genl_info *info)
 {
 	struct nlattr *attr = info->attrs[KDP_A_INSTANCE];
 	struct kdp_ctrl *ctrl;
@@ -387,6 +393,13 @@ static const struct genl_ops kdp_genl_ops[] = {
 		.doit		= kdp_do_get,
 		.start		= kdp_dump_start,
 		.dumpit		= kdp_dump_get,
+	},
+	{
+		.cmd		= KDP_CMD_SET,
+		.flags		= GENL_ADMIN_PERM,
+		.policy		= kdp_set_policy,
+		.maxattr	= KDP_SET_MAXATTR,
+		.doit		= kdp_do_set,
 	},
 	{
 		.cmd		= KDP_CMD_GET_QUEUES,

@@ -188,7 +188,7 @@ static int kdp_passthru(struct request_queue *q, const struct nvme_passthru_cmd6
 			goto free;
 		bio = rq->bio;
 	}
-	status = blk_execute_rq(rq, false);
+	status = kdp_execute(rq, true);
 	*result = req->result;
 	err = req->status ?: blk_status_to_errno(status);
 	if (bio && blk_rq_unmap_user(bio) && !err)

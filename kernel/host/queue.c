@@ -46,18 +46,6 @@ static const struct kdp_conn_ops kdp_conn_ops = {
 	.awaited	= kdp_queue_awaited,
 };
 
-/* Where the completions of I/O queue @qid are polled: the qid-th CPU that is online. */
-static int kdp_queue_cpu(u16 qid)
-{
-	unsigned int n = qid ? (qid - 1) % num_online_cpus() : 0;
-	int cpu;
-
-	for_each_online_cpu(cpu)
-		if (n-- == 0)
-			return cpu;
-	return cpumask_first(cpu_online_mask);
-}
-
 static int kdp_queue_alloc(struct kdp_queue *queue)
 {
 	struct kdp_device *dev = queue->conn.dev;
@@ -158,8 +146,8 @@ int kdp_queue_open(struct kdp_ctrl *ctrl, u16 qid, u16 entries)
 		.net		= ctrl->opts.net,
 		.dst		= ctrl->opts.traddr,
 		.src		= ctrl->opts.host_traddr,
-		.cpu		= kdp_queue_cpu(qid),
-		.cq_mode	= ctrl->opts.cq_mode,
+		.cpu		= kdp_sets_cpu(&ctrl->sets, qid),
+		.cq_mode	= kdp_queue_mode(ctrl, qid),
 		.spin_us	= ctrl->opts.spin_us,
 	};
 	int err;

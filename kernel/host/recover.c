@@ -122,7 +122,7 @@ void kdp_ctrl_stop_queues(struct kdp_ctrl *ctrl)
 	kdp_ctrl_stop_io(ctrl);
 	kdp_quiesce(ctrl->connect_q, true);
 	kdp_quiesce(ctrl->admin_q, true);
-	for (i = 0; i <= ctrl->opts.nr_io_queues; i++)
+	for (i = 0; i < kdp_max_queues(&ctrl->opts); i++)
 		kdp_queue_stop(ctrl, &ctrl->queues[i]);
 	if (ctrl->connect_q)
 		kdp_cancel_all(ctrl, &ctrl->io_set);
@@ -159,7 +159,7 @@ void kdp_ctrl_drop_connection(struct kdp_ctrl *ctrl)
 	flush_work(&ctrl->fail_work);
 	kdp_ctrl_stop_queues(ctrl);
 	cancel_delayed_work_sync(&ctrl->ka_work);
-	for (i = 0; i <= ctrl->opts.nr_io_queues; i++)
+	for (i = 0; i < kdp_max_queues(&ctrl->opts); i++)
 		kdp_queue_close(&ctrl->queues[i]);
 }
 

@@ -377,6 +377,8 @@ static enum blk_eh_timer_return kdp_timeout(struct request *rq)
 	struct kdp_req *req = blk_mq_rq_to_pdu(rq);
 	struct kdp_queue *queue = req->queue;
 
+	if (kdp_poll_late(rq))
+		return BLK_EH_DONE;
 	dev_warn_ratelimited(&queue->ctrl->dev, "queue %u tag %d: no answer in time\n",
 			     queue->qid, rq->tag);
 	if (kdp_ctrl_state(queue->ctrl) == KDP_STATE_CONNECTING)
@@ -408,6 +410,8 @@ const struct blk_mq_ops kdp_mq_ops = {
 	.complete	= kdp_complete_request,
 	.timeout	= kdp_timeout,
 	.init_hctx	= kdp_init_hctx,
+	.map_queues	= kdp_map_queues,
+	.poll		= kdp_poll,
 };
 
 const struct blk_mq_ops kdp_admin_mq_ops = {

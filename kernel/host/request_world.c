@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What request.c, and what it stands on, included below, are tested in (request_world.h):
- * counters.c, map.c, queue.c, receive.c, send.c, status.c and tagset.c.
+ * counters.c, map.c, modes.c, queue.c, receive.c, send.c, sets.c, status.c and tagset.c.
  */
 /* the tracepoint is kdp_host's */
 #define NOTRACE
@@ -14,6 +14,8 @@
 
 #include "status.c"
 #include "counters.c"
+#include "sets.c"
+#include "modes.c"
 #include "tagset.c"
 #include "queue.c"
 #include "map.c"
@@ -51,6 +53,11 @@ void advance(struct cmd *cmd, int what)
 	local_bh_disable();
 	kdp_req_advance(cmd->req, what, NULL);
 	local_bh_enable();
+}
+
+const struct kdp_conn_ops *queue_ops(void)
+{
+	return &kdp_conn_ops;
 }
 
 void drop_chain(struct req_world *w)
@@ -106,6 +113,7 @@ int request_world_init(struct kunit *test)
 	mutex_init(&w->ctrl.ns_lock);
 	w->ctrl.queues = w->queues;
 	w->ctrl.nr_io_queues = 1;
+	w->ctrl.sets.nr[HCTX_TYPE_DEFAULT] = 1;
 	w->ctrl.max_transfer = SZ_64K;
 	w->ctrl.max_segments = 16;
 	make_whole(w);
@@ -131,7 +139,7 @@ int request_world_init(struct kunit *test)
 	return 0;
 }
 
-static enum rq_end_io_ret cmd_ended(struct request *rq, blk_status_t status)
+static KDP_RQ_END_IO(cmd_ended, rq, status)
 {
 	struct cmd *cmd = rq->end_io_data;
 
@@ -319,6 +327,11 @@ static struct ib_wc answer_arrives(struct req_world *w, unsigned int i, struct a
 		.wc_flags		= a.invalidates ? IB_WC_WITH_INVALIDATE : 0,
 		.ex.invalidate_rkey	= a.key,
 	};
+}
+
+struct ib_wc answer_wc(struct req_world *w, struct answer a)
+{
+	return answer_arrives(w, 0, a);
 }
 
 void respond(struct req_world *w, struct answer a)

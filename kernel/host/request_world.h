@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * For tests of request.c and send.c, and of what they stand on: a controller with one I/O queue on a
- * fake device. Requests are blk-mq's, and the test says what completes, in which order,
+ * For tests of request.c and send.c, and of what they stand on: a controller with one I/O
+ * queue on a fake device. Requests are blk-mq's, and the test says what completes, in which order,
  * and what the target answers.
  */
 #ifndef KDP_REQUEST_WORLD_H
@@ -95,6 +95,8 @@ struct answer {
 };
 
 void respond(struct req_world *w, struct answer a);
+/* As it lies in a CQ. */
+struct ib_wc answer_wc(struct req_world *w, struct answer a);
 /* To the first @n commands, within one batch of completions. */
 void respond_to_all(struct req_world *w, unsigned int n);
 /* s: the SEND completes; r, R: the response comes, R invalidates; i: LOCAL_INV completes. */
@@ -105,6 +107,7 @@ void advance(struct cmd *cmd, int what);
 /* So many SENDs without data and one of them is signalled. */
 unsigned int send_interval(const struct req_world *w);
 void drop_chain(struct req_world *w);
+const struct kdp_conn_ops *queue_ops(void);
 bool accepts(const struct cmd *cmd);
 blk_status_t refused(const struct cmd *cmd);
 bool may_retry(const struct cmd *cmd);

@@ -9,7 +9,7 @@
 #define KDP_IO_RESERVED		1
 
 static int kdp_set_alloc(struct kdp_ctrl *ctrl, struct blk_mq_tag_set *set,
-			 const struct blk_mq_ops *ops, unsigned int nr_queues,
+			 const struct blk_mq_ops *ops, unsigned int nr_queues, unsigned int nr_maps,
 			 unsigned int depth, unsigned int reserved, unsigned int timeout)
 {
 	if (depth <= reserved)
@@ -17,6 +17,7 @@ static int kdp_set_alloc(struct kdp_ctrl *ctrl, struct blk_mq_tag_set *set,
 	memset(set, 0, sizeof(*set));
 	set->ops = ops;
 	set->nr_hw_queues = nr_queues;
+	set->nr_maps = nr_maps;
 	set->queue_depth = depth;
 	set->reserved_tags = reserved;
 	set->numa_node = NUMA_NO_NODE;
@@ -56,7 +57,7 @@ int kdp_admin_set_create(struct kdp_ctrl *ctrl)
 	struct request_queue *q;
 	int err;
 
-	err = kdp_set_alloc(ctrl, &ctrl->admin_set, &kdp_admin_mq_ops, 1, ctrl->queues[0].depth,
+	err = kdp_set_alloc(ctrl, &ctrl->admin_set, &kdp_admin_mq_ops, 1, 1, ctrl->queues[0].depth,
 			    KDP_ADMIN_RESERVED, KDP_ADMIN_TIMEOUT);
 	if (err)
 		return err;
@@ -77,8 +78,8 @@ int kdp_io_set_create(struct kdp_ctrl *ctrl)
 
 	for (i = 1; i <= ctrl->nr_io_queues; i++)
 		depth = min_t(unsigned int, depth, ctrl->queues[i].depth);
-	err = kdp_set_alloc(ctrl, &ctrl->io_set, &kdp_mq_ops, ctrl->nr_io_queues, depth,
-			    KDP_IO_RESERVED, KDP_IO_TIMEOUT);
+	err = kdp_set_alloc(ctrl, &ctrl->io_set, &kdp_mq_ops, ctrl->nr_io_queues,
+			    kdp_sets_maps(&ctrl->sets), depth, KDP_IO_RESERVED, KDP_IO_TIMEOUT);
 	if (err)
 		return err;
 	ctrl->io_set_ready = true;

@@ -29,15 +29,24 @@
  *				Optional: else the lowest free number.
  *   KDP_A_NR_IO_QUEUES		u32, 1 to 128, of which there come up one an online CPU at
  *				most. Optional: one an online CPU.
+ *   KDP_A_NR_WRITE_QUEUES	u32, 0 to 128, likewise: queues for all but reads, which then
+ *				have those of KDP_A_NR_IO_QUEUES for themselves. Optional: 0,
+ *				both share them.
+ *   KDP_A_NR_POLL_QUEUES	u32, 0 to 128, likewise: queues for I/O whose issuer polls
+ *				(RWF_HIPRI by io_uring), beside the others; nobody else takes
+ *				their completions. Optional: 0. When there are fewer queues than
+ *				asked for, those for writing (or for all) come first, those for
+ *				polling last.
  *   KDP_A_QUEUE_SIZE		u32, entries of an I/O queue, 16 to 1024.
  *				Optional: 128. The controller may allow less.
  *   KDP_A_KATO_MS		u32, keep-alive timeout in ms, 1000 to 3600000.
  *				Optional: 15000.
- *   KDP_A_CQ_MODE		u32, enum kdp_cq_mode_attr: who takes completions.
- *				Optional: KDP_MODE_THREAD.
+ *   KDP_A_CQ_MODE		u32, enum kdp_cq_mode_attr: who takes completions, but for the
+ *				poll queues. Optional: KDP_MODE_THREAD.
  *   KDP_A_SPIN_US		s32: how long a poller thread spins after the last
- *				completion before it arms its CQ and sleeps, in us;
- *				0: it sleeps at once; -1: it never sleeps. When
+ *				completion (KDP_MODE_THREAD), or a caller since it sent its
+ *				command (KDP_MODE_CALLER), before the CQ is armed and it sleeps,
+ *				in us; 0: it sleeps at once; -1: it never sleeps. When
  *				something else wants its CPU it gives way: it sleeps
  *				before its time, or yields. Optional: 50.
  *   KDP_A_CTRL_LOSS_TMO	s32, s: how long a lost connection is tried to be made anew,
@@ -90,6 +99,18 @@
  *   KDP_A_RECONNECTS		u32
  *   KDP_A_REASON		string: why the connection broke last; absent if it never did
  *
+ * KDP_CMD_SET: change a controller while it works; also after later reconnects it is as set.
+ * Answers when it is done: the admin queue and the I/O queues, but for the poll queues, are
+ * served in the new way. No I/O is held up but for a moment, none fails. A
+ * reconnect in progress is waited for.
+ *
+ *   KDP_A_INSTANCE		u32. Required.
+ *   KDP_A_CQ_MODE		u32, enum kdp_cq_mode_attr. Optional: as it is.
+ *   KDP_A_SPIN_US		s32, as above. Optional: as it is.
+ *   Errors: EINVAL		neither of the two is given
+ *	     ENODEV		no such controller in this network namespace
+ *	     ENOMEM, EINTR	there is no poller thread to be had; all is as it was
+ *
  * KDP_CMD_GET: describe controllers. With NLM_F_DUMP all of this network
  * namespace, else the one of KDP_A_INSTANCE. One message a controller, with the
  * attributes below; while a connection is just being made or taken down, those from
@@ -113,7 +134,10 @@
  *   KDP_A_CNTLID		u32
  *   KDP_A_SERIAL, KDP_A_MODEL, KDP_A_FIRMWARE  string
  *   KDP_A_RDMA_DEVICE		string, "rxe0"; only while there is a connection
- *   KDP_A_NR_IO_QUEUES		u32, as came up
+ *   KDP_A_NR_IO_QUEUES		u32, as came up, of all sets together
+ *   KDP_A_NR_WRITE_QUEUES	u32, those of them that reads do not use; 0 when reads have
+ *				none of their own
+ *   KDP_A_NR_POLL_QUEUES	u32, those of them that are polled
  *   KDP_A_QUEUE_SIZE		u32, commands in flight an I/O queue at most
  *   KDP_A_MAX_TRANSFER		u32, bytes in one command at most
  *   KDP_A_INLINE_SIZE		u32, bytes of a write that travel in the capsule
@@ -134,6 +158,7 @@
  *   KDP_A_QID			u32: 0 is the admin queue
  *   KDP_A_CPU			u32, where completions are wanted
  *   KDP_A_CQ_MODE		u32, enum kdp_cq_mode_attr
+ *   KDP_A_QUEUE_SET		u32, enum kdp_queue_set
  *   KDP_A_QUEUE_SIZE		u32, commands in flight at most
  *   KDP_A_STATS		nest of KDP_S_*, since the connect, over all reconnects
  */
@@ -223,7 +248,7 @@ enum kdp_stat {
 	KDP_S_CQES,		/* completions taken from the CQs */
 	KDP_S_POLLS_FULL,	/* polls that found completions */
 	KDP_S_POLLS_EMPTY,	/* polls that found none */
-	KDP_S_SLEEPS,		/* times that the pollers armed the CQs and slept */
+	KDP_S_SLEEPS,		/* times that pollers, or callers who spun, armed the CQs and slept */
 	KDP_S_BYTES_COPIED,	/* data bytes that the module copied by CPU */
 	KDP_S_EVENTS,		/* events that the device raised: wake-ups */
 	KDP_S_PROVIDER_NS,	/* ns inside the RDMA provider's calls; kdp_core's parameter time_provider */
@@ -237,6 +262,19 @@ enum kdp_stat {
 enum kdp_cq_mode_attr {
 	KDP_MODE_THREAD,	/* a poller thread, which spins (KDP_A_SPIN_US), then sleeps */
 	KDP_MODE_EVENT,		/* a soft interrupt, when the device says that there is something */
+	/*
+	 * Who waits for a command: a synchronous ioctl spins (KDP_A_SPIN_US), then sleeps; for
+	 * the rest as KDP_MODE_EVENT. A poll queue: whoever polls.
+	 */
+	KDP_MODE_CALLER,
+};
+
+/* Values of KDP_A_QUEUE_SET: what a queue is for. */
+enum kdp_queue_set {
+	KDP_SET_ADMIN,		/* admin commands */
+	KDP_SET_DEFAULT,	/* I/O that none of the others takes */
+	KDP_SET_READ,		/* reads, where writes have queues of their own: the default ones */
+	KDP_SET_POLL,		/* I/O whose issuer polls */
 };
 
 enum kdp_ctrl_state {
