@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 //
 // One io_uring a path. A batch is one io_uring_enter(2); completions are taken from the mapped
-// ring, so that poll() makes a system call only when the kernel flags pending work.
+// ring, so that poll() makes a system call only when the kernel flags pending work. On a ring
+// whose device is polled, that is always.
 
 #include "block_path.hpp"
 
@@ -32,8 +33,8 @@ constexpr unsigned max_depth = 4096;
 
 class BlockPath final : public DataPath {
 public:
-    BlockPath(UniqueFd fd, NamespaceInfo info, unsigned depth)
-        : fd_(std::move(fd)), info_(std::move(info)), slots_(depth)
+    BlockPath(UniqueFd fd, NamespaceInfo info, unsigned depth, bool polled)
+        : fd_(std::move(fd)), info_(std::move(info)), polled_(polled), slots_(depth)
     {
         free_.reserve(depth);
         for (unsigned i = depth; i-- > 0;)
@@ -58,11 +59,13 @@ private:
 
     [[nodiscard]] std::size_t in_flight() const noexcept { return slots_.size() - free_.size(); }
     [[nodiscard]] int fixed_index(std::span<std::byte> data) const noexcept;
+    [[nodiscard]] int refusal(const Io& io) const;
     void prepare(io_uring_sqe* sqe, const Io& io);
     std::size_t take(std::span<Completion> out);
 
     UniqueFd fd_;
     NamespaceInfo info_;
+    bool polled_;
     io_uring ring_{};
     bool ring_up_ = false;
     std::vector<Slot> slots_;
@@ -90,10 +93,11 @@ Status BlockPath::start()
 {
     // COOP_TASKRUN: completions do not interrupt the thread that polls for them (5.19)
     const auto entries = static_cast<unsigned>(slots_.size());
-    int rc =
-        io_uring_queue_init(entries, &ring_, IORING_SETUP_COOP_TASKRUN | IORING_SETUP_TASKRUN_FLAG);
+    const unsigned flags = polled_ ? IORING_SETUP_IOPOLL : 0;
+    int rc = io_uring_queue_init(
+        entries, &ring_, flags | IORING_SETUP_COOP_TASKRUN | IORING_SETUP_TASKRUN_FLAG);
     if (rc == -EINVAL)
-        rc = io_uring_queue_init(entries, &ring_, 0);
+        rc = io_uring_queue_init(entries, &ring_, flags);
     if (rc < 0)
         return error_from_errno(-rc, fmt::format("{}: io_uring", info_.device));
     ring_up_ = true;
@@ -129,6 +133,12 @@ int BlockPath::fixed_index(std::span<std::byte> data) const noexcept
     return -1;
 }
 
+/// Why an I/O cannot be sent, or 0.
+int BlockPath::refusal(const Io& io) const
+{
+    return polled_ && io.op == Op::flush ? EOPNOTSUPP : check_io(info_, io);
+}
+
 void BlockPath::prepare(io_uring_sqe* sqe, const Io& io)
 {
     const auto bytes = static_cast<unsigned>(io.data.size());
@@ -159,7 +169,7 @@ Result<std::size_t> BlockPath::submit(std::span<const Io> batch)
         // refused ones count against the depth too, until they are collected
         if (free_.size() <= refused_.size())
             break;
-        if (const int code = check_io(info_, io)) {
+        if (const int code = refusal(io)) {
             refused_.push_back({io.tag, code, 0});
         } else {
             prepare(io_uring_get_sqe(&ring_), io);  // as many entries as slots: never null
@@ -279,10 +289,24 @@ Result<NamespaceInfo> describe(const UniqueFd& fd, const std::string& device, bo
     return info;
 }
 
+/// Whether the disk has poll queues. Where sysfs does not tell, the first I/O will.
+Status check_polled(const UniqueFd& fd, const std::string& device)
+{
+    struct stat st;
+    if (fstat(fd.get(), &st) < 0)
+        return error_from_errno(errno, device);
+    if (!S_ISBLK(st.st_mode))
+        return Error{EOPNOTSUPP, fmt::format("{}: only a block device can be polled", device)};
+    if (queue_limit(disk_name(st.st_rdev), "io_poll", 1) == 0)
+        return Error{EOPNOTSUPP,
+                     fmt::format("{} has no poll queues (kdp connect --nr-poll-queues)", device)};
+    return ok();
+}
+
 }  // namespace
 
 Result<std::unique_ptr<DataPath>> open_block_path(const std::string& device,
-                                                  const OpenOptions& options)
+                                                  const OpenOptions& options, bool polled)
 {
     if (options.depth == 0 || options.depth > max_depth)
         return Error{EINVAL,
@@ -294,8 +318,13 @@ Result<std::unique_ptr<DataPath>> open_block_path(const std::string& device,
     auto info = describe(fd.value(), device, direct);
     if (!info)
         return info.error();
-    auto path =
-        std::make_unique<BlockPath>(std::move(fd).value(), std::move(info).value(), options.depth);
+    if (polled) {
+        if (const Status can = check_polled(fd.value(), device); !can)
+            return can.error();
+        info->device += ", polled";
+    }
+    auto path = std::make_unique<BlockPath>(std::move(fd).value(), std::move(info).value(),
+                                            options.depth, polled);
     if (const Status status = path->start(); !status)
         return status.error();
     return std::unique_ptr<DataPath>(std::move(path));

@@ -65,6 +65,10 @@ Status put_request(nl_msg* message, const ConnectRequest& request)
         put(nla_put_u32(message, KDP_A_INSTANCE, *request.instance));
     if (request.nr_io_queues)
         put(nla_put_u32(message, KDP_A_NR_IO_QUEUES, *request.nr_io_queues));
+    if (request.nr_write_queues)
+        put(nla_put_u32(message, KDP_A_NR_WRITE_QUEUES, *request.nr_write_queues));
+    if (request.nr_poll_queues)
+        put(nla_put_u32(message, KDP_A_NR_POLL_QUEUES, *request.nr_poll_queues));
     if (request.queue_size)
         put(nla_put_u32(message, KDP_A_QUEUE_SIZE, *request.queue_size));
     if (request.keep_alive_ms)
@@ -114,14 +118,17 @@ Result<Connected> connect(const ConnectRequest& request)
 
 namespace {
 
-/// A command that has nothing but its controller to say, and no answer.
-Status command(std::uint8_t command, std::uint32_t instance)
+/// Send a command to one controller and wait for the acknowledgement. @p put adds attributes and
+/// returns a negative number when they do not fit.
+template <typename Put>
+Status tell(std::uint8_t command, std::uint32_t instance, const Put& put)
 {
     auto netlink = open_family();
     if (!netlink)
         return netlink.error();
     NlMessage message = netlink->message(command, KDP_GENL_VERSION, 0);
-    if (!message || nla_put_u32(message.get(), KDP_A_INSTANCE, instance) < 0)
+    if (!message || nla_put_u32(message.get(), KDP_A_INSTANCE, instance) < 0 ||
+        put(message.get()) < 0)
         return error_from_errno(ENOMEM, "netlink message");
     const Status status =
         netlink->transact(std::move(message), KDP_A_MAX, [](nlattr**) { return ok(); });
@@ -134,12 +141,24 @@ Status command(std::uint8_t command, std::uint32_t instance)
 
 Status disconnect(std::uint32_t instance)
 {
-    return command(KDP_CMD_DISCONNECT, instance);
+    return tell(KDP_CMD_DISCONNECT, instance, [](nl_msg*) { return 0; });
 }
 
 Status reset(std::uint32_t instance)
 {
-    return command(KDP_CMD_RESET, instance);
+    return tell(KDP_CMD_RESET, instance, [](nl_msg*) { return 0; });
+}
+
+Status set(std::uint32_t instance, const Settings& settings)
+{
+    return tell(KDP_CMD_SET, instance, [&](nl_msg* message) {
+        int rc = 0;
+        if (settings.cq_mode)
+            rc = nla_put_u32(message, KDP_A_CQ_MODE, *settings.cq_mode);
+        if (rc == 0 && settings.spin_us)
+            rc = nla_put_s32(message, KDP_A_SPIN_US, *settings.spin_us);
+        return rc;
+    });
 }
 
 namespace {
@@ -285,6 +304,8 @@ std::string_view cq_mode_name(std::uint32_t mode) noexcept
             return "thread";
         case KDP_MODE_EVENT:
             return "event";
+        case KDP_MODE_CALLER:
+            return "caller";
         default:
             return "unknown";
     }
@@ -292,10 +313,26 @@ std::string_view cq_mode_name(std::uint32_t mode) noexcept
 
 std::optional<std::uint32_t> cq_mode_of_name(std::string_view name) noexcept
 {
-    for (const auto mode : {KDP_MODE_THREAD, KDP_MODE_EVENT})
+    for (const auto mode : {KDP_MODE_THREAD, KDP_MODE_EVENT, KDP_MODE_CALLER})
         if (name == cq_mode_name(mode))
             return mode;
     return std::nullopt;
+}
+
+std::string_view queue_set_name(std::uint32_t set) noexcept
+{
+    switch (set) {
+        case KDP_SET_ADMIN:
+            return "admin";
+        case KDP_SET_DEFAULT:
+            return "default";
+        case KDP_SET_READ:
+            return "read";
+        case KDP_SET_POLL:
+            return "poll";
+        default:
+            return "unknown";
+    }
 }
 
 Status wait_for_nodes(const Controller& controller, int timeout_ms,

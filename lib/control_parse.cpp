@@ -121,6 +121,8 @@ Result<Controller> parse_controller(nlattr** attributes)
     reader.string(KDP_A_FIRMWARE, c.firmware);
     reader.string(KDP_A_RDMA_DEVICE, c.rdma_device);
     reader.number(KDP_A_NR_IO_QUEUES, c.nr_io_queues);
+    reader.number(KDP_A_NR_WRITE_QUEUES, c.nr_write_queues);
+    reader.number(KDP_A_NR_POLL_QUEUES, c.nr_poll_queues);
     reader.number(KDP_A_QUEUE_SIZE, c.queue_size);
     reader.number(KDP_A_KATO_MS, c.keep_alive_ms);
     reader.number(KDP_A_CQ_MODE, c.cq_mode);
@@ -165,6 +167,7 @@ Result<Queue> parse_queue(nlattr** attributes)
     reader.number(KDP_A_QID, q.qid);
     reader.number(KDP_A_CPU, q.cpu);
     reader.number(KDP_A_CQ_MODE, q.cq_mode);
+    reader.number(KDP_A_QUEUE_SET, q.set);
     reader.number(KDP_A_QUEUE_SIZE, q.depth);
     if (const Status status = reader.status(); !status)
         return status.error();

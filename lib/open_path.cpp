@@ -18,7 +18,7 @@ Result<std::unique_ptr<DataPath>> open_path(const std::string& text, const OpenO
         case Scheme::kernel:
             return open_kernel_path(uri.device, options);
         case Scheme::block:
-            return open_block_path(uri.device, options);
+            return open_block_path(uri.device, options, uri.polled);
         case Scheme::verbs:
             return open_verbs_path(uri.host, uri.port, uri.nqn, uri.nsid, options);
     }

@@ -73,6 +73,12 @@ Status take_parameter(PathUri& uri, std::string_view key, std::string_view value
             return wrong(fmt::format("mode={}: only mode=ioctl exists so far", value));
         return ok();
     }
+    if (uri.scheme == Scheme::block && key == "mode") {
+        if (value != "uring" && value != "uring-poll")
+            return wrong(fmt::format("mode={}: it is uring or uring-poll", value));
+        uri.polled = value == "uring-poll";
+        return ok();
+    }
     return wrong(fmt::format("\"{}\": {}: knows no such parameter", key, scheme_name(uri.scheme)));
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /// @file
-/// Control of the kdp_host module by generic netlink: connect, disconnect, describe.
+/// Control of the kdp_host module by generic netlink: connect, disconnect, change, describe.
 ///
 /// Each call opens a socket of its own, so all of them may be called from any thread.
 /// They sleep until the module has answered. Errors carry the module's own sentence and
 /// the exact errno that <kdp/kdp_netlink.h> lists; besides:
 ///   ENODEV     the module is not loaded
-///   EPERM      connect, disconnect and reset need CAP_NET_ADMIN and CAP_SYS_ADMIN
+///   EPERM      connect, disconnect, reset and set need CAP_NET_ADMIN and CAP_SYS_ADMIN
 ///   ETIMEDOUT  no answer after 70 s
 ///   EPROTO     the module's answer makes no sense (another version)
 #pragma once
@@ -35,7 +35,9 @@ struct ConnectRequest {
     HostIdentity host;
     std::optional<std::uint32_t> instance;  ///< N of the name kdpN
     std::optional<std::uint32_t> nr_io_queues;
-    std::optional<std::uint32_t> queue_size;  ///< entries of an I/O queue
+    std::optional<std::uint32_t> nr_write_queues;  ///< for all but reads
+    std::optional<std::uint32_t> nr_poll_queues;   ///< for I/O whose issuer polls
+    std::optional<std::uint32_t> queue_size;       ///< entries of an I/O queue
     std::optional<std::uint32_t> keep_alive_ms;
     std::optional<std::uint32_t> cq_mode;          ///< enum kdp_cq_mode_attr
     std::optional<std::int32_t> spin_us;           ///< 0: sleep at once, -1: never
@@ -59,6 +61,16 @@ struct Connected {
 
 /// Have the connection made anew; returns at once: the state tells how it went (is_settled()).
 [[nodiscard]] Status reset(std::uint32_t instance);
+
+/// What to change of a connected controller; at least one of them.
+struct Settings {
+    std::optional<std::uint32_t> cq_mode;  ///< enum kdp_cq_mode_attr
+    std::optional<std::int32_t> spin_us;   ///< 0: sleep at once, -1: never
+};
+
+/// Change a controller while it works; returns when it is done. EINVAL when there is nothing to
+/// change, ENODEV when there is no such controller, ENOMEM when all is as it was.
+[[nodiscard]] Status set(std::uint32_t instance, const Settings& settings);
 
 struct Namespace {
     std::uint32_t nsid = 0;
@@ -92,8 +104,10 @@ struct Controller {
     std::string model;
     std::string firmware;
     std::string rdma_device;
-    std::uint32_t nr_io_queues = 0;
-    std::uint32_t queue_size = 0;  ///< commands in flight an I/O queue
+    std::uint32_t nr_io_queues = 0;     ///< of all sets
+    std::uint32_t nr_write_queues = 0;  ///< of them, those without reads
+    std::uint32_t nr_poll_queues = 0;   ///< of them, those that are polled
+    std::uint32_t queue_size = 0;       ///< commands in flight an I/O queue
     std::uint32_t keep_alive_ms = 0;
     std::uint32_t cq_mode = KDP_MODE_THREAD;  ///< enum kdp_cq_mode_attr
     std::int32_t spin_us = 0;
@@ -115,7 +129,8 @@ struct Queue {
     std::uint32_t qid = 0;   ///< 0: the admin queue
     std::uint32_t cpu = 0;   ///< where completions are wanted
     std::uint32_t cq_mode = KDP_MODE_THREAD;
-    std::uint32_t depth = 0;  ///< commands in flight at most
+    std::uint32_t set = KDP_SET_ADMIN;  ///< enum kdp_queue_set
+    std::uint32_t depth = 0;            ///< commands in flight at most
     Stats stats;
 };
 
@@ -151,13 +166,16 @@ private:
 /// this version knows not.
 [[nodiscard]] std::string_view state_name(std::uint32_t state) noexcept;
 
-/// "thread", "event"; "unknown" for what this version knows not.
+/// "thread", "event", "caller"; "unknown" for what this version knows not.
 [[nodiscard]] std::string_view cq_mode_name(std::uint32_t mode) noexcept;
 [[nodiscard]] std::optional<std::uint32_t> cq_mode_of_name(std::string_view name) noexcept;
 
 /// Is there nothing to wait for: neither a connection that is being made, nor a controller that
 /// goes?
 [[nodiscard]] bool is_settled(std::uint32_t state) noexcept;
+
+/// "admin", "default", "read", "poll"; "unknown" for what this version knows not.
+[[nodiscard]] std::string_view queue_set_name(std::uint32_t set) noexcept;
 
 /// All controllers of this network namespace, by instance. Needs no privilege.
 [[nodiscard]] Result<std::vector<Controller>> list();

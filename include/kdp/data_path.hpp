@@ -91,7 +91,7 @@ protected:
 
 /// Open a path by its URI:
 ///   kernel:/dev/kdpg0n1              NVMe passthrough by ioctl
-///   block:/dev/kdp0n1                any block device, O_DIRECT, io_uring
+///   block:/dev/kdp0n1                any block device, O_DIRECT, io_uring; ?mode=uring-poll
 ///   verbs://ADDR:PORT/NQN?nsid=1     NVMe over RDMA in user space; [v6] in brackets
 /// Errors: EINVAL for a URI that does not parse; what the path's open gave.
 Result<std::unique_ptr<DataPath>> open_path(const std::string& uri, const OpenOptions& options);

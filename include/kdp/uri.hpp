@@ -4,6 +4,7 @@
 ///
 ///     kernel:/dev/kdpg0n1                          ?mode=ioctl
 ///     block:/dev/kdp0n1                            a block device or a regular file
+///     block:/dev/kdp0n1?mode=uring-poll            polled by whoever waits; or mode=uring
 ///     verbs://192.0.2.1:4420/nqn.2024-01.org.example:disk?nsid=1
 ///     verbs://[fe80::1%25eth0]/nqn.2024-01.org.example:disk
 ///
@@ -29,6 +30,7 @@ struct PathUri {
     std::uint16_t port = 4420;  ///< verbs
     std::string nqn;            ///< verbs: subsystem, 1 to 223 bytes
     std::uint32_t nsid = 1;     ///< verbs
+    bool polled = false;        ///< block: mode=uring-poll
 };
 
 /// EINVAL with a sentence that quotes what is wrong: an unknown scheme or parameter, an empty

@@ -30,7 +30,8 @@ std::string escaped(const std::string& text)
 std::string written_out(const kdp::PathUri& uri)
 {
     if (uri.scheme != kdp::Scheme::verbs)
-        return fmt::format("{}:{}", kdp::scheme_name(uri.scheme), escaped(uri.device));
+        return fmt::format("{}:{}{}", kdp::scheme_name(uri.scheme), escaped(uri.device),
+                           uri.polled ? "?mode=uring-poll" : "");
     return fmt::format("verbs://{}:{}/{}?nsid={}", escaped(uri.host), uri.port, escaped(uri.nqn),
                        uri.nsid);
 }
@@ -40,9 +41,10 @@ void check_limits(const kdp::PathUri& uri)
     if (uri.scheme != kdp::Scheme::verbs) {
         FUZZ_CHECK(!uri.device.empty());
         FUZZ_CHECK(uri.host.empty() && uri.nqn.empty());
+        FUZZ_CHECK(!uri.polled || uri.scheme == kdp::Scheme::block);
         return;
     }
-    FUZZ_CHECK(uri.device.empty());
+    FUZZ_CHECK(uri.device.empty() && !uri.polled);
     FUZZ_CHECK(!uri.host.empty());
     FUZZ_CHECK(uri.port != 0);
     FUZZ_CHECK(!uri.nqn.empty() && uri.nqn.size() <= NVMF_NQN_SIZE);
@@ -95,6 +97,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
     FUZZ_CHECK(again);
     FUZZ_CHECK(again.value().scheme == uri.scheme && again.value().device == uri.device);
     FUZZ_CHECK(again.value().host == uri.host && again.value().port == uri.port);
+    FUZZ_CHECK(again.value().polled == uri.polled);
     FUZZ_CHECK(again.value().nqn == uri.nqn && again.value().nsid == uri.nsid);
     if (uri.scheme == kdp::Scheme::verbs)
         check_address(uri.host, uri.port);

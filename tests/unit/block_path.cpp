@@ -152,6 +152,7 @@ TEST_F(BlockPathTest, OpenErrors)
 {
     EXPECT_EQ(open_block_path(name_ + ".missing", {}).error().code, ENOENT);
     EXPECT_EQ(open_block_path("/dev/null", {}).error().code, ENOTBLK);
+    EXPECT_EQ(open_block_path(name_, {}, true).error().code, EOPNOTSUPP) << "polled: a file";
     EXPECT_EQ(open_block_path(name_, with_depth(0)).error().code, EINVAL);
     EXPECT_EQ(open_block_path(name_, with_depth(1'000'000)).error().code, EINVAL);
     ASSERT_EQ(truncate(name_.c_str(), 0), 0);

@@ -60,7 +60,9 @@ void put_controller(nl_msg* m)
     nla_put_string(m, KDP_A_MODEL, "Linux");
     nla_put_string(m, KDP_A_FIRMWARE, "6.12");
     nla_put_string(m, KDP_A_RDMA_DEVICE, "rxe0");
-    nla_put_u32(m, KDP_A_NR_IO_QUEUES, 2);
+    nla_put_u32(m, KDP_A_NR_IO_QUEUES, 4);
+    nla_put_u32(m, KDP_A_NR_WRITE_QUEUES, 2);
+    nla_put_u32(m, KDP_A_NR_POLL_QUEUES, 1);
     nla_put_u32(m, KDP_A_QUEUE_SIZE, 127);
     nla_put_u32(m, KDP_A_KATO_MS, 15000);
     nla_put_u32(m, KDP_A_CQ_MODE, KDP_MODE_EVENT);
@@ -183,6 +185,9 @@ TEST(ControlJson, Shape)
     EXPECT_EQ(c["rdma_device"], "rxe0");
     EXPECT_EQ(c["cq_mode"], "event");
     EXPECT_EQ(c["spin_us"], -1);
+    EXPECT_EQ(c["nr_io_queues"], 4);
+    EXPECT_EQ(c["nr_write_queues"], 2);
+    EXPECT_EQ(c["nr_poll_queues"], 1);
     EXPECT_EQ(c["counters"].size(), static_cast<std::size_t>(KDP_S_MAX - KDP_S_PAD));
     EXPECT_EQ(c["counters"]["bytes_copied"], 1000 + KDP_S_BYTES_COPIED);
     EXPECT_EQ(c["namespaces"][0]["disk"], "kdp3n1");

@@ -23,6 +23,7 @@ Queue queue(std::uint32_t qid, std::uint64_t commands)
     Queue q;
     q.controller = "kdp0";
     q.qid = qid;
+    q.set = qid ? KDP_SET_READ : KDP_SET_ADMIN;
     q.cpu = 1;
     q.cq_mode = KDP_MODE_EVENT;
     q.depth = 127;
@@ -40,7 +41,8 @@ TEST(QueueStats, AnswerIsParsed)
     nla_put_u32(message.get(), KDP_A_INSTANCE, 3);
     nla_put_string(message.get(), KDP_A_NAME, "kdp3");
     nla_put_u32(message.get(), KDP_A_CPU, 5);
-    nla_put_u32(message.get(), KDP_A_CQ_MODE, KDP_MODE_EVENT);
+    nla_put_u32(message.get(), KDP_A_CQ_MODE, KDP_MODE_CALLER);
+    nla_put_u32(message.get(), KDP_A_QUEUE_SET, KDP_SET_POLL);
     nla_put_u32(message.get(), KDP_A_QUEUE_SIZE, 31);
     nlattr* stats = nla_nest_start(message.get(), KDP_A_STATS);
     nla_put_u64(message.get(), KDP_S_EVENTS, 77);
@@ -62,16 +64,28 @@ TEST(QueueStats, AnswerIsParsed)
     EXPECT_EQ(parsed->qid, 2u);
     EXPECT_EQ(parsed->cpu, 5u);
     EXPECT_EQ(parsed->depth, 31u);
-    EXPECT_EQ(control::cq_mode_name(parsed->cq_mode), "event");
+    EXPECT_EQ(control::cq_mode_name(parsed->cq_mode), "caller");
+    EXPECT_EQ(control::queue_set_name(parsed->set), "poll");
     EXPECT_EQ(parsed->stats.by_id[KDP_S_EVENTS], 77u);
     EXPECT_EQ(parsed->stats.by_id[KDP_S_COMMANDS], 0u);
+}
+
+TEST(QueueStats, NamesOfModesAndSets)
+{
+    for (std::uint32_t mode = 0; mode <= KDP_MODE_CALLER; mode++)
+        EXPECT_EQ(control::cq_mode_of_name(control::cq_mode_name(mode)), mode);
+    EXPECT_EQ(control::cq_mode_name(KDP_MODE_CALLER + 1), "unknown");
+    for (const char* bad : {"", "unknown", "Thread", "polled"})
+        EXPECT_FALSE(control::cq_mode_of_name(bad)) << bad;
+    EXPECT_EQ(control::queue_set_name(KDP_SET_DEFAULT), "default");
+    EXPECT_EQ(control::queue_set_name(KDP_SET_POLL + 1), "unknown");
 }
 
 TEST(QueueStats, TableHasFiguresPerCommand)
 {
     const auto table = tool::queues_to_table({queue(0, 0), queue(1, 1000)});
-    EXPECT_NE(table.find("kdp0:admin"), std::string::npos) << table;
-    EXPECT_NE(table.find("kdp0:1"), std::string::npos) << table;
+    EXPECT_NE(table.find("kdp0:0  admin"), std::string::npos) << table;
+    EXPECT_NE(table.find("kdp0:1  read"), std::string::npos) << table;
     EXPECT_NE(table.find("1.250"), std::string::npos) << "CQEs per command: " << table;
     EXPECT_NE(table.find("1.500"), std::string::npos) << "WRs per command: " << table;
     EXPECT_NE(table.find(" - "), std::string::npos) << "no command, no figure: " << table;
@@ -84,6 +98,7 @@ TEST(QueueStats, JsonHasEveryCounter)
     const auto& q = json["queues"][0];
     EXPECT_EQ(q["controller"], "kdp0");
     EXPECT_EQ(q["qid"], 1);
+    EXPECT_EQ(q["set"], "read");
     EXPECT_EQ(q["cq_mode"], "event");
     EXPECT_EQ(q["queue_size"], 127);
     EXPECT_EQ(q["counters"].size(), control::stat_names().size());

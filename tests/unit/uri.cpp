@@ -36,6 +36,18 @@ TEST(Uri, BlockWithEscapes)
     EXPECT_EQ(uri.value().device, "/tmp/a b?c%");
 }
 
+TEST(Uri, BlockModes)
+{
+    EXPECT_FALSE(parse_uri("block:/dev/x").value().polled);
+    EXPECT_FALSE(parse_uri("block:/dev/x?mode=uring").value().polled);
+    EXPECT_TRUE(parse_uri("block:/dev/x?mode=uring-poll").value().polled);
+    EXPECT_FALSE(parse_uri("block:/dev/x?mode=uring-poll&mode=uring").value().polled);
+    expect_refused("block:/dev/x?mode=ioctl", "mode=ioctl");
+    expect_refused("block:/dev/x?mode=", "uring or uring-poll");
+    expect_refused("kernel:/dev/x?mode=uring-poll", "mode=uring-poll");
+    expect_refused("verbs://h/n?mode=uring-poll", "no such parameter");
+}
+
 TEST(Uri, VerbsInFull)
 {
     const auto uri =

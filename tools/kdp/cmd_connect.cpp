@@ -11,6 +11,7 @@
 #include <kdp/control.hpp>
 
 #include "command.hpp"
+#include "mode_options.hpp"
 #include "report.hpp"
 
 namespace kdp::tool {
@@ -105,21 +106,20 @@ void add_connect(CLI::App& app, Run& run)
     sub->add_option("-i,--nr-io-queues", request.nr_io_queues,
                     "I/O queues, 1 to 128; default: one a CPU")
         ->check(CLI::Range(1, 128));
+    sub->add_option("-W,--nr-write-queues", request.nr_write_queues,
+                    "Queues for all but reads, 0 to 128, and the I/O queues for reads; "
+                    "default: 0, they share the I/O queues")
+        ->check(CLI::Range(0, 128));
+    sub->add_option("-P,--nr-poll-queues", request.nr_poll_queues,
+                    "Queues for I/O whose issuer polls (fio --hipri), 0 to 128; default: 0")
+        ->check(CLI::Range(0, 128));
     sub->add_option("-Q,--queue-size", request.queue_size,
                     "Entries of an I/O queue, 16 to 1024; default: 128")
         ->check(CLI::Range(16, 1024));
     sub->add_option("-k,--keep-alive-tmo", request.keep_alive_ms,
                     "Keep-alive timeout in ms, 1000 to 3600000; default: 15000")
         ->check(CLI::Range(1000, 3600000));
-    sub->add_option("--cq-mode", options->cq_mode,
-                    "Who takes completions: thread (a poller thread) or event (a soft interrupt); "
-                    "default: thread")
-        ->check(CLI::IsMember({"thread", "event"}));
-    sub->add_option("--spin-us", request.spin_us,
-                    "In thread mode: how long a poller spins after the last completion before it "
-                    "sleeps, in us; "
-                    "0: not at all, -1: for ever; default: 50")
-        ->check(CLI::Range(-1, 1000000000));
+    add_mode_options(*sub, options->cq_mode, request.spin_us, "thread", "50");
     sub->add_option("-l,--ctrl-loss-tmo", request.ctrl_loss_tmo,
                     "How long a lost connection is tried to be made anew, in s, before I/O fails; "
                     "0: not at all, -1: for ever; default: 600")

@@ -25,6 +25,7 @@ void add_disconnect(CLI::App& app, Run& run);
 void add_list(CLI::App& app, Run& run);
 void add_monitor(CLI::App& app, Run& run);
 void add_reset(CLI::App& app, Run& run);
+void add_set(CLI::App& app, Run& run);
 void add_stats(CLI::App& app, Run& run);
 
 }  // namespace kdp::tool

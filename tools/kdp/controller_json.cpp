@@ -38,6 +38,8 @@ Json controller_to_json(const control::Controller& c)
             {"firmware", c.firmware},
             {"rdma_device", c.rdma_device},
             {"nr_io_queues", c.nr_io_queues},
+            {"nr_write_queues", c.nr_write_queues},
+            {"nr_poll_queues", c.nr_poll_queues},
             {"queue_size", c.queue_size},
             {"keep_alive_ms", c.keep_alive_ms},
             {"cq_mode", control::cq_mode_name(c.cq_mode)},

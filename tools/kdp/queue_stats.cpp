@@ -29,6 +29,7 @@ std::string per_command(const control::Queue& q, std::uint64_t n)
 std::string queues_to_table(const std::vector<control::Queue>& queues)
 {
     TextTable table({{"queue"},
+                     {"set"},
                      {"CPU", Align::right},
                      {"mode"},
                      {"commands", Align::right},
@@ -49,8 +50,9 @@ std::string queues_to_table(const std::vector<control::Queue>& queues)
         const auto wrs =
             count(q, KDP_S_WR_SEND) + count(q, KDP_S_WR_REG) + count(q, KDP_S_WR_LOCAL_INV);
         table.add_row(
-            {fmt::format("{}:{}", q.controller, q.qid ? std::to_string(q.qid) : "admin"),
-             std::to_string(q.cpu), std::string(control::cq_mode_name(q.cq_mode)),
+            {fmt::format("{}:{}", q.controller, q.qid),
+             std::string(control::queue_set_name(q.set)), std::to_string(q.cpu),
+             std::string(control::cq_mode_name(q.cq_mode)),
              std::to_string(count(q, KDP_S_COMMANDS)), format_bytes(count(q, KDP_S_BYTES_READ)),
              format_bytes(count(q, KDP_S_BYTES_WRITTEN)),
              format_bytes(count(q, KDP_S_BYTES_COPIED)),
@@ -73,6 +75,7 @@ nlohmann::ordered_json queues_to_json(const std::vector<control::Queue>& queues)
             counters[std::string(name)] = count(q, id);
         list.push_back({{"controller", q.controller},
                         {"qid", q.qid},
+                        {"set", control::queue_set_name(q.set)},
                         {"cpu", q.cpu},
                         {"cq_mode", control::cq_mode_name(q.cq_mode)},
                         {"queue_size", q.depth},
