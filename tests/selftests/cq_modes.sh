@@ -6,6 +6,7 @@
 # timeout: 240
 
 . "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/load.sh"
 
 nqn=nqn.io.kdp:cq-modes
 
@@ -57,39 +58,9 @@ uses_mode() {
 	[[ $(json cq_mode) == "$1" ]] || complain "it is $(json cq_mode)"
 }
 
-ios() {
-	local ios
-	read -r ios _ <"/sys/block/${disk#/dev/}/stat" && echo "$ios"
-}
-
-io_goes_on() {
-	(($(ios) > $1 + 50))
-}
-
 verified() {
 	bounded fio --name=t --filename="$disk" --rw=randrw --bsrange=512-64k --direct=1 --ioengine=libaio \
 		--iodepth=16 --size=4M --io_size="$verify_bytes" --verify=crc32c --verify_fatal=1 --minimal >"$tmp/fio" 2>&1 || complain "$(<"$tmp/fio")"
-}
-
-# The I/O must end, whichever way.
-goes_under_load() {
-	local pid rc=0 before
-	before=$(ios)
-	timeout -k 5 "$patience" fio --name=t --filename="$disk" --rw=randrw --bs=4k --direct=1 --ioengine=libaio \
-		--iodepth=32 --size=8M --time_based --runtime=600 --minimal >/dev/null 2>&1 &
-	pid=$!
-	wait_until 30 io_goes_on "$before" || complain "the I/O does not begin" || return
-	"$@" || return
-	wait "$pid" || rc=$?
-	((rc != 0 && rc < 124)) || complain "fio's status is $rc"
-}
-
-device_goes() {
-	bounded rdma link delete "$KDP_RDMA_DEV" && no_nodes
-}
-
-device_comes_back() {
-	target_down && rdma_up && target_up "$nqn" 16
 }
 
 # The queues' commands together are the controller's.
@@ -114,7 +85,7 @@ ktap_check "target is up" target_up "$nqn" 16
 ktap_check "a mode that does not exist is refused" fails kdp connect -a "$KDP_ADDR" -n "$nqn" \
 	-q "$kdp_hostnqn" -I "$kdp_hostid" --cq-mode often
 
-for mode in thread event; do
+for mode in thread event caller; do
 	connected "$KDP_ADDR" "$nqn" --cq-mode "$mode"
 	ktap_check "$mode: as connected" uses_mode "$mode"
 	ktap_check "$mode: I/O is right" verified

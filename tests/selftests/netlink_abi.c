@@ -87,6 +87,11 @@ static void test_required(void)
 	comes_back("disconnect with no attribute", talk(&m, NULL), -EINVAL);
 	m = new_message(family, KDP_CMD_GET);
 	comes_back("get with no attribute", talk(&m, NULL), -EINVAL);
+	m = new_message(family, KDP_CMD_SET);
+	comes_back("set with no attribute", talk(&m, NULL), -EINVAL);
+	m = new_message(family, KDP_CMD_SET);
+	put_u32(&m, KDP_A_CQ_MODE, KDP_MODE_EVENT);
+	comes_back("set without INSTANCE", talk(&m, NULL), -EINVAL);
 }
 
 static void test_unknown(void)
@@ -234,6 +239,11 @@ static void test_numbers(void)
 		{ "INSTANCE 2^32 - 1", KDP_A_INSTANCE, 0xffffffff },
 		{ "SPIN_US -2", KDP_A_SPIN_US, (uint32_t)-2 },
 		{ "SPIN_US -2^31", KDP_A_SPIN_US, 0x80000000 },
+		{ "CQ_MODE behind the last", KDP_A_CQ_MODE, KDP_MODE_CALLER + 1 },
+		{ "CQ_MODE 2^32 - 1", KDP_A_CQ_MODE, 0xffffffff },
+		{ "NR_WRITE_QUEUES 129", KDP_A_NR_WRITE_QUEUES, 129 },
+		{ "NR_POLL_QUEUES 129", KDP_A_NR_POLL_QUEUES, 129 },
+		{ "NR_POLL_QUEUES 2^32 - 1", KDP_A_NR_POLL_QUEUES, 0xffffffff },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -242,6 +252,46 @@ static void test_numbers(void)
 		put_u32(&m, cases[i].attr, cases[i].value);
 		out_of_bounds(cases[i].name, &m);
 	}
+}
+
+/* What is refused of a message that is sent to a controller, there or not. */
+static void test_set(uint32_t instance)
+{
+	static const struct {
+		const char *name;
+		uint16_t attr;
+		uint32_t value;
+	} cases[] = {
+		{ "set: CQ_MODE behind the last", KDP_A_CQ_MODE, KDP_MODE_CALLER + 1 },
+		{ "set: CQ_MODE 2^32 - 1", KDP_A_CQ_MODE, 0xffffffff },
+		{ "set: SPIN_US -2", KDP_A_SPIN_US, (uint32_t)-2 },
+		{ "set: SPIN_US -2^31", KDP_A_SPIN_US, 0x80000000 },
+	};
+	struct message m;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		m = new_message(family, KDP_CMD_SET);
+		put_u32(&m, KDP_A_INSTANCE, instance);
+		put_u32(&m, cases[i].attr, cases[i].value);
+		out_of_bounds(cases[i].name, &m);
+	}
+	m = new_message(family, KDP_CMD_SET);
+	put_u32(&m, KDP_A_INSTANCE, instance);
+	put(&m, KDP_A_CQ_MODE, "\1", 1);
+	out_of_bounds("set: CQ_MODE of 1 byte", &m);
+	m = new_message(family, KDP_CMD_SET);
+	put_u32(&m, KDP_A_INSTANCE, instance);
+	put_u32(&m, KDP_A_QUEUE_SIZE, 64);
+	comes_back("set: what cannot be changed", talk(&m, NULL), -EINVAL);
+}
+
+static struct message set_message(uint32_t instance)
+{
+	struct message m = new_message(family, KDP_CMD_SET);
+
+	put_u32(&m, KDP_A_INSTANCE, instance);
+	put_u32(&m, KDP_A_CQ_MODE, KDP_MODE_EVENT);
+	return m;
 }
 
 static void test_absent(void)
@@ -253,6 +303,8 @@ static void test_absent(void)
 	m = new_message(family, KDP_CMD_GET);
 	put_u32(&m, KDP_A_INSTANCE, 1023);
 	comes_back("get of what is not there", talk(&m, NULL), -ENODEV);
+	m = set_message(1023);
+	comes_back("set of what is not there", talk(&m, NULL), -ENODEV);
 }
 
 static void test_dump(bool connected)
@@ -297,6 +349,8 @@ static void as_nobody(uint32_t instance)
 	m = new_message(family, KDP_CMD_DISCONNECT);
 	put_u32(&m, KDP_A_INSTANCE, instance);
 	comes_back("nobody: disconnect", talk(&m, NULL), -EPERM);
+	m = set_message(instance);
+	comes_back("nobody: set", talk(&m, NULL), -EPERM);
 	m = new_message(family, KDP_CMD_GET);
 	m.nl.nlmsg_flags |= NLM_F_DUMP;
 	comes_back("nobody: dump", talk(&m, NULL), 0);
@@ -317,6 +371,8 @@ static void as_false_root(uint32_t instance)
 	m = new_message(family, KDP_CMD_DISCONNECT);
 	put_u32(&m, KDP_A_INSTANCE, instance);
 	comes_back("root of a user namespace: disconnect", talk(&m, NULL), -EPERM);
+	m = set_message(instance);
+	comes_back("root of a user namespace: set", talk(&m, NULL), -EPERM);
 }
 
 static void in_another_net(uint32_t instance)
@@ -337,6 +393,8 @@ static void in_another_net(uint32_t instance)
 	m = new_message(family, KDP_CMD_DISCONNECT);
 	put_u32(&m, KDP_A_INSTANCE, instance);
 	comes_back("another network namespace: disconnect", talk(&m, NULL), -ENODEV);
+	m = set_message(instance);
+	comes_back("another network namespace: set", talk(&m, NULL), -ENODEV);
 }
 
 int main(int argc, char **argv)
@@ -354,6 +412,10 @@ int main(int argc, char **argv)
 		put_u32(&m, KDP_A_INSTANCE, instance);
 		comes_back("get of one", talk(&m, &replies), 0);
 		point(replies == 1, "gives one message");
+		m = new_message(family, KDP_CMD_SET);
+		put_u32(&m, KDP_A_INSTANCE, instance);
+		comes_back("set of one, nothing", talk(&m, NULL), -EINVAL);
+		test_set(instance);
 		test_dump(true);
 		in_child(as_nobody, instance);
 		in_child(as_false_root, instance);
@@ -363,6 +425,7 @@ int main(int argc, char **argv)
 		test_unknown();
 		test_lengths();
 		test_numbers();
+		test_set(1023);
 		test_absent();
 		test_dump(false);
 		in_child(as_nobody, instance);

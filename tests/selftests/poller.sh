@@ -53,6 +53,17 @@ slept() {
 	((sleeps >= alone / 3 && commands >= alone + at_once))
 }
 
+# An administrator puts the thread on the first CPU, and it works there.
+can_be_pinned() {
+	local pid allowed
+	pid=$(pgrep -x 'kdp_poll/[0-9]*' | tail -n 1)
+	taskset -p -c 0 "$pid" || return
+	io_completes || return
+	allowed=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' "/proc/$pid/status")
+	[[ $allowed == 0 ]] || complain "it may run on $allowed" || return
+	[[ $(cut -d ' ' -f 39 "/proc/$pid/stat") == 0 ]] || complain "it does not run there"
+}
+
 world_begin
 ktap_check "target is up" target_up "$nqn" 16
 ktap_check "no poller thread without a controller" test "$(pollers)" = 0
@@ -79,5 +90,6 @@ ktap_check "shares the threads" test "$(pollers)" = "$one"
 ktap_check "the first goes" disconnect kdp0
 disk=/dev/kdp1n1
 ktap_check "the second works on" io_completes
+ktap_check "its last thread can be pinned, and works on" can_be_pinned
 ktap_check "and goes" disconnect kdp1
 world_end
