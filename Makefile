@@ -66,6 +66,9 @@ check-watchers: tools selftests ## plant faults in a copy and see each caught
 bench-host: ## time per I/O beside the in-tree nvme-rdma driver, and the bound of both (a quarter of an hour)
 	@tests/bench/host.sh
 
+bench-modes: ## latency, CPU time and sleeps per I/O of each way of taking completions (some minutes)
+	@tests/bench/modes.sh
+
 debug-kernel: deps ## our kernel for QEMU that checks every access and lock (a quarter of an hour)
 	@scripts/build-kernel.sh debug
 
@@ -89,5 +92,5 @@ install: tools modules ## programs under PREFIX, modules for KVER, depmod
 clean: ## remove build/
 	@rm -rf build
 
-.PHONY: help deps all modules lib tools selftests demo check check-debug check-watchers bench-host debug-kernel \
+.PHONY: help deps all modules lib tools selftests demo check check-debug check-watchers bench-host bench-modes debug-kernel \
 	uml lint fuzz-wire vm install clean

@@ -56,13 +56,13 @@ nvme_has_namespace() {
 	nvme_namespace "$@" >/dev/null
 }
 
-# nvme_connect_stock NQN [ADDRESS] [PORT]: prints the block device of namespace 1.
+# nvme_connect_stock NQN [ADDRESS] [PORT] [OPTION...]: prints the block device of namespace 1.
 # Use a subsystem of its own: native multipath would merge two paths to one NQN.
 nvme_connect_stock() {
 	local text
 	modprobe nvme-rdma || complain "modprobe nvme-rdma failed" || return
 	text=$(nvme connect -t rdma -a "${2:-$KDP_ADDR}" -s "${3:-4420}" -n "$1" \
-		--hostnqn "$kdp_hostnqn" --hostid "$kdp_hostid" 2>&1) ||
+		--hostnqn "$kdp_hostnqn" --hostid "$kdp_hostid" "${@:4}" 2>&1) ||
 		complain "nvme connect to $1 failed: $text" || return
 	wait_until 20 nvme_has_namespace "$1" ||
 		complain "nvme connect to $1: no block device within 20 s" || return

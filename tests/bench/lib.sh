@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck shell=bash
+#
+# What the benchmarks share on this side of the machine. Sourced in the repository's root,
+# with $bench set to the benchmark's name.
+
+logs=build/${bench:?}
+mkdir -p "$logs"
+
+# step NAME LOG COMMAND...: quietly, unless it fails.
+step() {
+	local name=$1 log=$logs/$2
+	shift 2
+	printf '[%4d s] %s\n' "$SECONDS" "$name"
+	"$@" >"$log" 2>&1 </dev/null || {
+		tail -n 30 "$log" >&2
+		echo "$bench: failed: $name (log: $log)" >&2
+		exit 1
+	}
+}
+
+bench_tool() {
+	step "Debian packages" deps.log scripts/deps.sh
+	step "library and tool" user.log make tools
+}
+
+# bench_machine MACHINE: its kernel, and our modules for it.
+bench_machine() {
+	if [[ $1 == stock ]]; then
+		step "kernel 6.12 for the VM" kernel.log scripts/kernel.sh 6.12
+		step "modules" modules-stock.log scripts/build-modules.sh "$(scripts/kernel.sh --version 6.12)"
+	else
+		step "$1: kernel" "kernel-$1.log" scripts/build-kernel.sh "$1"
+		step "$1: modules" "modules-$1.log" scripts/build-modules.sh "$1"
+	fi
+}
