@@ -45,17 +45,18 @@ KUNIT_ARRAY_PARAM(divisions, divide_cases, describe_divide);
 static void queues_are_divided(struct kunit *test)
 {
 	const struct divide_case *c = test->param_value;
-	const struct kdp_options opts = {
-		.nr_io_queues		= c->io,
-		.nr_write_queues	= c->write,
-		.nr_poll_queues		= c->poll,
-	};
-	const struct kdp_sets wanted = kdp_sets_wanted(&opts);
-	const struct kdp_sets sets = kdp_sets_divide(&wanted, c->got);
+	struct kdp_options *opts = kunit_kzalloc(test, sizeof(*opts), GFP_KERNEL);
 	unsigned int seen[HCTX_MAX_TYPES] = {}, last = 0;
+	struct kdp_sets wanted, sets;
 
+	KUNIT_ASSERT_NOT_NULL(test, opts);
+	opts->nr_io_queues = c->io;
+	opts->nr_write_queues = c->write;
+	opts->nr_poll_queues = c->poll;
+	wanted = kdp_sets_wanted(opts);
+	sets = kdp_sets_divide(&wanted, c->got);
 	KUNIT_EXPECT_EQ(test, kdp_sets_total(&wanted), c->io + c->write + c->poll);
-	KUNIT_EXPECT_EQ(test, kdp_max_queues(&opts), 1 + kdp_sets_total(&wanted));
+	KUNIT_EXPECT_EQ(test, kdp_max_queues(opts), 1 + kdp_sets_total(&wanted));
 	for (unsigned int type = 0; type < HCTX_MAX_TYPES; type++)
 		KUNIT_EXPECT_EQ_MSG(test, sets.nr[type], c->want[type], "set %u", type);
 	KUNIT_EXPECT_EQ(test, kdp_sets_maps(&sets), c->maps);

@@ -3,7 +3,8 @@
 #
 # kdp set: who takes completions changes while I/O runs, again and again. Nothing is lost, nothing
 # is wrong, each mode does what it should, and what makes no sense is refused.
-# timeout: 240
+# timeout: 300
+# quick: 6.12 uml
 
 . "$(dirname "$0")/common.sh"
 . "$(dirname "$0")/load.sh"
