@@ -161,6 +161,11 @@ Status set(std::uint32_t instance, const Settings& settings)
     });
 }
 
+Status rescan(std::uint32_t instance)
+{
+    return tell(KDP_CMD_RESCAN, instance, [](nl_msg*) { return 0; });
+}
+
 namespace {
 
 /// Send what @p make makes and collect the answers. A dump during which a controller came or

@@ -34,6 +34,17 @@ public:
         value.assign(chars, strnlen(chars, static_cast<std::size_t>(nla_len(a))));
     }
 
+    template <typename Bytes>
+    void bytes(int type, std::optional<Bytes>& value)
+    {
+        const nlattr* a = attributes_[type];
+        if (!a)
+            return;
+        if (nla_len(a) != static_cast<int>(sizeof(Bytes)))
+            return fail(type);
+        std::memcpy(value.emplace().data(), nla_data(a), sizeof(Bytes));
+    }
+
     void address(int type, SocketAddress& value)
     {
         const nlattr* a = attributes_[type];
@@ -85,6 +96,9 @@ Result<Namespace> parse_namespace(nlattr* nest)
     reader.string(KDP_A_NS_CHAR_NAME, ns.char_device);
     reader.number(KDP_A_NS_BLOCKS, ns.blocks);
     reader.number(KDP_A_NS_BLOCK_SIZE, ns.block_size);
+    reader.bytes(KDP_A_NS_UUID, ns.uuid);
+    reader.bytes(KDP_A_NS_NGUID, ns.nguid);
+    reader.bytes(KDP_A_NS_EUI64, ns.eui64);
     if (const Status status = reader.status(); !status)
         return status.error();
     return ns;

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /// @file
-/// Control of the kdp_host module by generic netlink: connect, disconnect, change, describe.
+/// Control of the kdp_host module by generic netlink: connect, disconnect, change, rescan, describe.
 ///
 /// Each call opens a socket of its own, so all of them may be called from any thread.
 /// They sleep until the module has answered. Errors carry the module's own sentence and
 /// the exact errno that <kdp/kdp_netlink.h> lists; besides:
 ///   ENODEV     the module is not loaded
-///   EPERM      connect, disconnect, reset and set need CAP_NET_ADMIN and CAP_SYS_ADMIN
+///   EPERM      connect, disconnect, reset, set and rescan need CAP_NET_ADMIN and CAP_SYS_ADMIN
 ///   ETIMEDOUT  no answer after 70 s
 ///   EPROTO     the module's answer makes no sense (another version)
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -72,12 +73,27 @@ struct Settings {
 /// change, ENODEV when there is no such controller, ENOMEM when all is as it was.
 [[nodiscard]] Status set(std::uint32_t instance, const Settings& settings);
 
+/// Make the disks of one controller what its target lists now: add, remove, resize. Returns
+/// when done. Where the target tells of changes by itself, nobody needs this.
+///   ENODEV      no such controller, or there is no connection and none is coming
+///   EAGAIN      the connection is just being made anew: that looks, too
+///   ECONNRESET  the connection broke meanwhile
+///   EIO         the target does not list its namespaces
+[[nodiscard]] Status rescan(std::uint32_t instance);
+
+/// An identifier of a namespace, as it is written; empty where the controller tells none.
+template <std::size_t bytes>
+using NamespaceId = std::optional<std::array<std::uint8_t, bytes>>;
+
 struct Namespace {
     std::uint32_t nsid = 0;
     std::string disk;              ///< "kdp0n1"
     std::string char_device;       ///< "kdpg0n1"
     std::uint64_t blocks = 0;      ///< logical blocks
     std::uint32_t block_size = 0;  ///< bytes
+    NamespaceId<16> uuid{};
+    NamespaceId<16> nguid{};
+    NamespaceId<8> eui64{};
 };
 
 /// Sums over the I/O queues since the connect; see enum kdp_stat.

@@ -16,6 +16,7 @@
 #define NVMF_ADM_IDENTIFY	0x06
 #define NVMF_ADM_SET_FEATURES	0x09
 #define NVMF_ADM_GET_FEATURES	0x0a
+#define NVMF_ADM_ASYNC_EVENT	0x0c
 #define NVMF_ADM_KEEP_ALIVE	0x18
 
 /* NVM opcodes */
@@ -50,11 +51,25 @@ struct nvmf_dsm_range {
 #define NVMF_CNS_NS		0x00
 #define NVMF_CNS_CTRL		0x01
 #define NVMF_CNS_ACTIVE_NS	0x02
+#define NVMF_CNS_NS_DESCRIPTORS	0x03
 #define NVMF_IDENTIFY_SIZE	4096
 #define NVMF_ACTIVE_NS_PER_LIST	1024
 
 /* Features */
 #define NVMF_FEAT_NUM_QUEUES	0x07
+#define NVMF_FEAT_ASYNC_EVENT	0x0b
+
+/* Log pages */
+#define NVMF_LOG_ERROR		0x01
+#define NVMF_LOG_SMART		0x02
+#define NVMF_LOG_CHANGED_NS	0x04
+#define NVMF_LOG_CHANGED_NS_SIZE 4096
+#define NVMF_NSID_ALL		0xffffffffU
+
+/* Asynchronous events: types, what some tell, and which are wanted (Set Features, CDW11) */
+#define NVMF_EVENT_NOTICE	0x02
+#define NVMF_NOTICE_NS_CHANGED	0x00
+#define NVMF_EVENT_NS_ATTR	(1U << 8)
 
 static inline void nvmf_build_identify(struct nvmf_sqe *sqe, __u8 cns, __u32 nsid)
 {
@@ -77,6 +92,52 @@ static inline __u32 nvmf_num_queues(__u64 result)
 	__u32 cqs = (__u32)(result >> 16 & 0xffff) + 1;
 
 	return sqs < cqs ? sqs : cqs;
+}
+
+/* Set Features, Asynchronous Event Configuration: be told of @events, as NVMF_EVENT_NS_ATTR. */
+static inline void nvmf_build_set_events(struct nvmf_sqe *sqe, __u32 events)
+{
+	nvmf_sqe_init(sqe, NVMF_ADM_SET_FEATURES, 0);
+	sqe->cdw10 = nvmf_htole32(NVMF_FEAT_ASYNC_EVENT);
+	sqe->cdw11 = nvmf_htole32(events);
+}
+
+/* Answered when there is an event to tell of: perhaps never. */
+static inline void nvmf_build_async_event(struct nvmf_sqe *sqe)
+{
+	nvmf_sqe_init(sqe, NVMF_ADM_ASYNC_EVENT, 0);
+}
+
+/* What an Asynchronous Event Request is answered with, in dword 0. */
+struct nvmf_event {
+	__u8	type;	/* NVMF_EVENT_* */
+	__u8	info;	/* by type: NVMF_NOTICE_* */
+	__u8	lid;	/* the log page that tells more; reading it makes room for the next */
+};
+
+static inline struct nvmf_event nvmf_event_parse(__u64 result)
+{
+	struct nvmf_event event;
+
+	event.type = (__u8)(result & 0x7);
+	event.info = (__u8)(result >> 8);
+	event.lid = (__u8)(result >> 16);
+	return event;
+}
+
+static inline bool nvmf_event_is_ns_change(const struct nvmf_event *event)
+{
+	return event->type == NVMF_EVENT_NOTICE && event->info == NVMF_NOTICE_NS_CHANGED;
+}
+
+/* The first @bytes (a multiple of 4, not 0) of log page @lid; the event that told of it is cleared. */
+static inline void nvmf_build_get_log_page(struct nvmf_sqe *sqe, __u8 lid, __u32 nsid, __u32 bytes)
+{
+	__u32 numd = bytes / 4 - 1;
+
+	nvmf_sqe_init(sqe, NVMF_ADM_GET_LOG_PAGE, nsid);
+	sqe->cdw10 = nvmf_htole32(lid | (numd & 0xffff) << 16);
+	sqe->cdw11 = nvmf_htole32(numd >> 16);
 }
 
 static inline void nvmf_build_keep_alive(struct nvmf_sqe *sqe)

@@ -4,7 +4,7 @@
  * order. A peer may send anything: values that no host can use are refused here,
  * in one place, and everything else comes out bounded.
  *
- * NVMe Base 2.0, 5.17 (figures 275, 280, 97); NVM Command Set 1.0, 4.1.5.
+ * NVMe Base 2.0, 5.17 (figures 275, 277, 280, 97); NVM Command Set 1.0, 4.1.5.
  */
 #ifndef NVMF_IDENTIFY_H
 #define NVMF_IDENTIFY_H
@@ -21,6 +21,9 @@
 #define NVMF_SGLS_KEYED		0x00000004U
 #define NVMF_SGLS_OFFSET	0x00100000U	/* in-capsule data by offset */
 
+/* OAES bits (byte 92): events that it may tell of */
+#define NVMF_OAES_NS_ATTR	0x00000100U
+
 /* ONCS bits (byte 520) */
 #define NVMF_ONCS_DSM		0x0004U
 #define NVMF_ONCS_WRITE_ZEROES	0x0008U
@@ -31,6 +34,7 @@ struct nvmf_ctrl_info {
 	char	firmware[NVMF_FIRMWARE_SIZE + 1];
 	__u16	cntlid;
 	__u32	mdts;		/* bytes in one transfer at most; 0: the controller sets no limit */
+	__u32	oaes;		/* NVMF_OAES_* */
 	__u16	kas;		/* keep-alive granularity in 100 ms; 0: no keep-alive */
 	__u16	maxcmd;		/* commands in flight a queue at most; 0: not said */
 	__u32	nn;		/* highest namespace identifier */
@@ -77,6 +81,7 @@ static inline int nvmf_ctrl_info_parse(const void *data, __u64 page_min,
 	/* 2^mdts pages; whatever does not fit 32 bits is as good as no limit */
 	if (mdts && mdts < 20 && (page_min << mdts) <= 0xffffffffULL)
 		info->mdts = (__u32)(page_min << mdts);
+	info->oaes = nvmf_get32(d, 92);
 	info->kas = nvmf_get16(d, 320);
 	info->maxcmd = nvmf_get16(d, 514);
 	info->nn = nvmf_get32(d, 516);
@@ -109,8 +114,11 @@ struct nvmf_ns_info {
 	__u64	blocks;		/* size in logical blocks (NSZE) */
 	__u8	lba_shift;	/* log2 of the logical block's bytes: 9 to 16 */
 	bool	read_only;	/* write protected now */
+	/* who it is: the same for as long as it lives; zeroes where not told */
 	__u8	eui64[8];
 	__u8	nguid[16];
+	__u8	uuid[16];	/* from the descriptors, as is csi */
+	__u8	csi;		/* NVMF_CSI_*: its command set */
 };
 
 /*
@@ -149,6 +157,102 @@ static inline int nvmf_ns_info_parse(const void *data, struct nvmf_ns_info *info
 	memcpy(info->nguid, d + 104, sizeof(info->nguid));
 	memcpy(info->eui64, d + 120, sizeof(info->eui64));
 	return 0;
+}
+
+/* Namespace Identification Descriptors: type, length, two reserved bytes, identifier */
+#define NVMF_NIDT_EUI64		0x01
+#define NVMF_NIDT_NGUID		0x02
+#define NVMF_NIDT_UUID		0x03
+#define NVMF_NIDT_CSI		0x04
+#define NVMF_NID_HEADER		4
+
+#define NVMF_CSI_NVM		0x00
+
+static inline bool nvmf_all_zero(const __u8 *bytes, size_t n)
+{
+	while (n--)
+		if (*bytes++)
+			return false;
+	return true;
+}
+
+/* An identifier of @len bytes for the field @to of @size, which may be told already. */
+static inline int nvmf_take_id(__u8 *to, size_t size, const __u8 *id, size_t len)
+{
+	if (len != size)
+		return -EPROTO;
+	if (nvmf_all_zero(to, size))
+		memcpy(to, id, size);
+	return memcmp(to, id, size) ? -EPROTO : 0;
+}
+
+/*
+ * Add to @info, which nvmf_ns_info_parse() has filled, what the Namespace Identification
+ * Descriptor list tells (@data: NVMF_IDENTIFY_SIZE bytes). The list ends with a length of 0
+ * or with the data; a type that is not known is skipped. Returns 0, or
+ *   -EPROTO      a descriptor reaches beyond the data, has not the length of its type, or
+ *                contradicts an earlier one or Identify Namespace: @info is as it was;
+ *   -EOPNOTSUPP  the namespace is of another command set than NVM.
+ */
+static inline int nvmf_ns_descriptors_parse(const void *data, struct nvmf_ns_info *info)
+{
+	const __u8 *d = (const __u8 *)data;
+	struct nvmf_ns_info told = *info;
+	size_t at = 0, len;
+	int err = 0;
+
+	while (NVMF_IDENTIFY_SIZE - at >= NVMF_NID_HEADER) {
+		const __u8 *id = d + at + NVMF_NID_HEADER;
+
+		len = d[at + 1];
+		if (!len)
+			break;
+		if (len > NVMF_IDENTIFY_SIZE - at - NVMF_NID_HEADER)
+			return -EPROTO;
+		switch (d[at]) {
+		case NVMF_NIDT_EUI64:
+			err = nvmf_take_id(told.eui64, sizeof(told.eui64), id, len);
+			break;
+		case NVMF_NIDT_NGUID:
+			err = nvmf_take_id(told.nguid, sizeof(told.nguid), id, len);
+			break;
+		case NVMF_NIDT_UUID:
+			err = nvmf_take_id(told.uuid, sizeof(told.uuid), id, len);
+			break;
+		case NVMF_NIDT_CSI:
+			err = nvmf_take_id(&told.csi, sizeof(told.csi), id, len);
+			break;
+		default:
+			break;
+		}
+		if (err)
+			return err;
+		at += NVMF_NID_HEADER + len;
+	}
+	*info = told;
+	return info->csi == NVMF_CSI_NVM ? 0 : -EOPNOTSUPP;
+}
+
+/* Does it tell who it is? */
+static inline bool nvmf_ns_has_id(const struct nvmf_ns_info *info)
+{
+	return !nvmf_all_zero(info->eui64, sizeof(info->eui64)) ||
+	       !nvmf_all_zero(info->nguid, sizeof(info->nguid)) ||
+	       !nvmf_all_zero(info->uuid, sizeof(info->uuid));
+}
+
+/*
+ * Are @a and @b, which were told of one namespace identifier at different times, the same
+ * namespace? Every identifier must be, and the block size. Where there is no identifier
+ * only the capacity is left to tell them apart: one that was resized counts as another.
+ */
+static inline bool nvmf_ns_same(const struct nvmf_ns_info *a, const struct nvmf_ns_info *b)
+{
+	return a->lba_shift == b->lba_shift && a->csi == b->csi &&
+	       !memcmp(a->eui64, b->eui64, sizeof(a->eui64)) &&
+	       !memcmp(a->nguid, b->nguid, sizeof(a->nguid)) &&
+	       !memcmp(a->uuid, b->uuid, sizeof(a->uuid)) &&
+	       (nvmf_ns_has_id(a) || a->blocks == b->blocks);
 }
 
 #endif /* NVMF_IDENTIFY_H */

@@ -265,6 +265,32 @@ int kdp_set_num_queues(struct kdp_ctrl *ctrl, u32 *nr)
 	return 0;
 }
 
+/* Be told of @events from now on. Returns like kdp_exec(). */
+int kdp_set_events(struct kdp_ctrl *ctrl, u32 events)
+{
+	struct nvmf_sqe cmd;
+	struct kdp_exec exec = { .q = ctrl->admin_q, .cmd = &cmd, .hctx = -1 };
+
+	nvmf_build_set_events(&cmd, events);
+	return kdp_exec(ctrl, &exec);
+}
+
+/* Of the whole controller, not of one namespace. Returns like kdp_exec(). */
+int kdp_get_log_page(struct kdp_ctrl *ctrl, u8 lid, void *buffer, u32 bytes)
+{
+	struct nvmf_sqe cmd;
+	struct kdp_exec exec = {
+		.q	= ctrl->admin_q,
+		.cmd	= &cmd,
+		.buffer	= buffer,
+		.len	= bytes,
+		.hctx	= -1,
+	};
+
+	nvmf_build_get_log_page(&cmd, lid, NVMF_NSID_ALL, bytes);
+	return kdp_exec(ctrl, &exec);
+}
+
 static unsigned long kdp_keep_alive_period(const struct kdp_ctrl *ctrl)
 {
 	return msecs_to_jiffies(ctrl->opts.kato_ms / 2);

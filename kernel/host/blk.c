@@ -41,7 +41,7 @@ int kdp_disk_create(struct kdp_ns *ns)
 	snprintf(disk->disk_name, sizeof(disk->disk_name), "kdp%dn%u", ctrl->instance, ns->nsid);
 	disk->fops = &kdp_disk_ops;
 	disk->private_data = ns;
-	set_capacity(disk, ns->info.blocks << (ns->info.lba_shift - SECTOR_SHIFT));
+	set_capacity(disk, kdp_ns_sectors(&ns->info));
 	if (ns->info.read_only)
 		set_disk_ro(disk, true);
 
@@ -56,7 +56,7 @@ int kdp_disk_add(struct kdp_ns *ns)
 	int err;
 
 	get_device(&ns->dev);	/* given back by kdp_free_disk() */
-	err = device_add_disk(&ns->ctrl->dev, ns->disk, NULL);
+	err = device_add_disk(&ns->ctrl->dev, ns->disk, kdp_disk_groups);
 	if (err)
 		put_device(&ns->dev);
 	return err;

@@ -3,7 +3,7 @@
  * Bringing a controller up, step by step:
  *
  *   admin connection → Connect → enable → Identify → keep-alive
- *   → number of queues → I/O connections → Connect each → namespaces
+ *   → number of queues → I/O connections → Connect each → events → namespaces
  *
  * and again, when the connection broke: the tag sets and disks are there then, and the new
  * connection must hold what was promised to them.
@@ -200,7 +200,10 @@ static int kdp_bring_up(struct kdp_ctrl *ctrl)
 	if (err)
 		return err;
 	kdp_keep_alive_start(ctrl);
-	return kdp_connect_io(ctrl);
+	err = kdp_connect_io(ctrl);
+	if (!err)
+		kdp_aen_start(ctrl);
+	return err;
 }
 
 static int kdp_bring_live(struct kdp_ctrl *ctrl)
@@ -238,8 +241,11 @@ int kdp_ctrl_connect(struct kdp_ctrl *ctrl)
 	err = kdp_bring_live(ctrl);
 	mutex_unlock(&ctrl->lock);
 	/* without the lock: what a disk reads may have to wait for a reconnect */
-	if (!err)
+	if (!err) {
 		err = kdp_ns_scan(ctrl);
+		if (err)
+			kdp_ctrl_error(ctrl, err, "the namespaces cannot be brought up");
+	}
 	if (err)
 		kdp_ctrl_disconnect(ctrl);
 	return err;
@@ -251,6 +257,14 @@ int kdp_ctrl_connect(struct kdp_ctrl *ctrl)
  */
 int kdp_ctrl_reconnect(struct kdp_ctrl *ctrl)
 {
+	int err;
+
 	lockdep_assert_held(&ctrl->lock);
-	return kdp_bring_up(ctrl);
+	err = kdp_bring_up(ctrl);
+	if (err)
+		return err;
+	err = kdp_ns_revalidate(ctrl);
+	if (err)
+		kdp_ctrl_error(ctrl, err, "the namespaces could not be looked at");
+	return err;
 }

@@ -108,6 +108,7 @@ static struct kdp_ctrl *kdp_ctrl_alloc(const struct kdp_options *opts)
 	INIT_LIST_HEAD(&ctrl->namespaces);
 	INIT_WORK(&ctrl->scan_work, kdp_scan_work);
 	INIT_DELAYED_WORK(&ctrl->ka_work, kdp_keep_alive_work);
+	INIT_DELAYED_WORK(&ctrl->aen_work, kdp_aen_work);
 	kdp_recover_init(ctrl);
 	return ctrl;
 }

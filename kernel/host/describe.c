@@ -15,6 +15,12 @@ static u32 kdp_set_attr(const struct kdp_ctrl *ctrl, unsigned int qid)
 	return qid ? sets[kdp_sets_type(&ctrl->sets, qid)] : KDP_SET_ADMIN;
 }
 
+/* An identifier, where it is known. */
+static int kdp_put_id(struct sk_buff *skb, int attr, const u8 *id, size_t len)
+{
+	return nvmf_all_zero(id, len) ? 0 : nla_put(skb, attr, len, id);
+}
+
 static int kdp_put_namespace(struct sk_buff *skb, const struct kdp_ns *ns)
 {
 	struct nlattr *nest = nla_nest_start(skb, KDP_A_NAMESPACE);
@@ -24,7 +30,10 @@ static int kdp_put_namespace(struct sk_buff *skb, const struct kdp_ns *ns)
 	    nla_put_string(skb, KDP_A_NAME, ns->disk->disk_name) ||
 	    nla_put_string(skb, KDP_A_NS_CHAR_NAME, dev_name(&ns->dev)) ||
 	    nla_put_u64_64bit(skb, KDP_A_NS_BLOCKS, ns->info.blocks, KDP_A_PAD) ||
-	    nla_put_u32(skb, KDP_A_NS_BLOCK_SIZE, 1U << ns->info.lba_shift))
+	    nla_put_u32(skb, KDP_A_NS_BLOCK_SIZE, 1U << ns->info.lba_shift) ||
+	    kdp_put_id(skb, KDP_A_NS_UUID, ns->info.uuid, sizeof(ns->info.uuid)) ||
+	    kdp_put_id(skb, KDP_A_NS_NGUID, ns->info.nguid, sizeof(ns->info.nguid)) ||
+	    kdp_put_id(skb, KDP_A_NS_EUI64, ns->info.eui64, sizeof(ns->info.eui64)))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;

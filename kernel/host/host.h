@@ -162,6 +162,7 @@ struct kdp_queue {
 	u16				depth;		/* command slots in use */
 	u16				conn_depth;	/* command slots that there are */
 	unsigned int			inline_segments;
+	unsigned int			parked;		/* commands out whose answer is not awaited */
 
 	struct kdp_mr_pool		*mrs;
 	struct kdp_queue_stats __percpu	*stats;
@@ -196,6 +197,7 @@ struct kdp_queue {
 #define KDP_CTRL_BROKEN		0	/* the connection failed: nothing is posted on it any more */
 #define KDP_CTRL_FAIL_FAST	1	/* fast_io_fail_tmo is over: I/O fails while there is none */
 #define KDP_CTRL_ASKED		2	/* it was broken off because somebody asked for that */
+#define KDP_CTRL_EVENT_OUT	3	/* there is an Asynchronous Event Request (aen.c) */
 
 struct kdp_ctrl {
 	struct device		dev;		/* "kdp0" */
@@ -246,10 +248,17 @@ struct kdp_ctrl {
 	u32			set_segments;
 	u32			inline_size;	/* bytes of data in a capsule at most */
 
-	struct mutex		scan_lock;	/* adding and removing namespaces; not inside lock */
+	struct mutex		scan_lock;	/* adding, changing, removing namespaces; not inside lock */
 	struct mutex		ns_lock;	/* which request queues there are: namespaces, the two above */
 	struct list_head	namespaces;
 	bool			io_stopped;	/* the namespaces' queues are quiesced; under ns_lock */
+	u32			ns_epoch;	/* goes up with each connection; under ns_lock */
+
+	/* events (aen.c) */
+	struct delayed_work	aen_work;
+	u32			event;		/* that came last */
+	u16			event_status;
+	unsigned long		event_next;	/* when the next may be handled, jiffies */
 };
 
 struct kdp_ns {
@@ -258,7 +267,10 @@ struct kdp_ns {
 	struct kdp_ctrl		*ctrl;
 	struct list_head	entry;		/* ctrl->namespaces, under ctrl->ns_lock */
 	u32			nsid;
-	struct nvmf_ns_info	info;
+	struct nvmf_ns_info	info;		/* blocks and read_only change under ctrl->ns_lock */
+	bool			dead;		/* gone, or another one: gets no I/O any more */
+	bool			listed;		/* in the last list; under ctrl->scan_lock */
+	u32			epoch;		/* ctrl->ns_epoch when it last said who it is */
 	struct gendisk		*disk;
 	struct request_queue	*queue;		/* the disk's; a reference of our own */
 };
@@ -332,7 +344,7 @@ void kdp_ctrl_fail(struct kdp_ctrl *ctrl, const char *why);
 int kdp_ctrl_reset(struct kdp_ctrl *ctrl);
 void kdp_ctrl_break_off(struct kdp_ctrl *ctrl);
 void kdp_ctrl_start_io(struct kdp_ctrl *ctrl);
-void kdp_ctrl_join_io(struct kdp_ctrl *ctrl, struct kdp_ns *ns);
+int kdp_ctrl_join_io(struct kdp_ctrl *ctrl, struct kdp_ns *ns);
 void kdp_ctrl_stop_queues(struct kdp_ctrl *ctrl);
 void kdp_ctrl_drop_connection(struct kdp_ctrl *ctrl);
 
@@ -359,6 +371,8 @@ int kdp_enable(struct kdp_ctrl *ctrl);
 void kdp_shutdown(struct kdp_ctrl *ctrl);
 int kdp_identify(struct kdp_ctrl *ctrl, u8 cns, u32 nsid, void *buffer);
 int kdp_set_num_queues(struct kdp_ctrl *ctrl, u32 *nr);
+int kdp_set_events(struct kdp_ctrl *ctrl, u32 events);
+int kdp_get_log_page(struct kdp_ctrl *ctrl, u8 lid, void *buffer, u32 bytes);
 void kdp_keep_alive_work(struct work_struct *work);
 void kdp_keep_alive_start(struct kdp_ctrl *ctrl);
 
@@ -446,13 +460,49 @@ blk_status_t kdp_status_to_blk(u16 status);
 int kdp_status_to_errno(u16 status);
 
 /* ns.c */
+int kdp_ns_add(struct kdp_ctrl *ctrl, u32 nsid, const struct nvmf_ns_info *info, u32 epoch);
+void kdp_ns_kill(struct kdp_ns *ns);
+void kdp_ns_remove_all(struct kdp_ctrl *ctrl);
+
+static inline u64 kdp_ns_sectors(const struct nvmf_ns_info *info)
+{
+	return info->blocks << (info->lba_shift - SECTOR_SHIFT);
+}
+
+/* May @rq go out? Not to a namespace that is no longer the one that its disk was made of. */
+static inline bool kdp_ns_accepts(const struct request *rq)
+{
+	const struct kdp_ns *ns = rq->q->queuedata;
+
+	return !ns || !READ_ONCE(ns->dead);
+}
+
+/* ns_identity.c */
+int kdp_ns_identify(struct kdp_ctrl *ctrl, u32 nsid, struct nvmf_ns_info *info);
+void kdp_ns_declare_dead(struct kdp_ns *ns, const char *why);
+int kdp_ns_revalidate(struct kdp_ctrl *ctrl);
+
+/* ns_scan.c */
 int kdp_ns_scan(struct kdp_ctrl *ctrl);
 void kdp_scan_work(struct work_struct *work);
-void kdp_ns_remove_all(struct kdp_ctrl *ctrl);
+
+/* aen.c */
+void kdp_aen_work(struct work_struct *work);
+void kdp_aen_start(struct kdp_ctrl *ctrl);
+void kdp_aen_stop(struct kdp_ctrl *ctrl);
+
+/* An Asynchronous Event Request: its answer may never come. */
+static inline bool kdp_req_is_event(const struct kdp_req *req)
+{
+	return !req->queue->qid && req->cmd.opcode == NVMF_ADM_ASYNC_EVENT;
+}
 
 /* blk.c */
 int kdp_disk_create(struct kdp_ns *ns);
 int kdp_disk_add(struct kdp_ns *ns);
+
+/* sysfs.c */
+extern const struct attribute_group *kdp_disk_groups[];
 
 /* chardev.c */
 int kdp_chardev_init(void);
@@ -466,6 +516,7 @@ int kdp_ns_cdev_add(struct kdp_ns *ns);
 void kdp_ns_cdev_del(struct kdp_ns *ns);
 
 /* passthru.c */
+int kdp_check_live(const struct kdp_ctrl *ctrl);
 long kdp_ctrl_ioctl(struct kdp_ctrl *ctrl, unsigned int cmd, void __user *arg, fmode_t mode);
 long kdp_ns_ioctl(struct kdp_ns *ns, unsigned int cmd, void __user *arg, fmode_t mode);
 

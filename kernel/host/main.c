@@ -8,7 +8,7 @@
  * workqueue runs one piece of work at a time. So what waits for other work is
  * not on the same workqueue as that:
  *   kdp_wq		hangs up, ends what waits: waits for none
- *   kdp_connect_wq	reconnects and keep-alive: wait for kdp_wq
+ *   kdp_connect_wq	reconnects, keep-alive, events: wait for kdp_wq
  *   kdp_scan_wq	namespaces: their I/O may wait for a reconnect
  */
 struct workqueue_struct *kdp_wq;

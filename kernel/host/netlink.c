@@ -8,7 +8,7 @@
 
 #include "host.h"
 
-/* Room to describe one controller: some 400 namespaces. */
+/* Room to describe one controller: some 240 namespaces, more if they have few identifiers. */
 #define KDP_DESCRIPTION_SIZE	(32 * 1024)
 
 #define KDP_DEFAULT_QUEUE_SIZE	128
@@ -269,6 +269,25 @@ static int kdp_do_reset(struct sk_buff *skb, struct genl_info *info)
 	return err;
 }
 
+static int kdp_do_rescan(struct sk_buff *skb, struct genl_info *info)
+{
+	struct kdp_ctrl *ctrl;
+	int err;
+
+	if (!kdp_may_control(skb, info->extack))
+		return -EPERM;
+	ctrl = kdp_ctrl_of(info);
+	if (IS_ERR(ctrl))
+		return PTR_ERR(ctrl);
+	err = kdp_check_live(ctrl);
+	if (err)
+		NL_SET_ERR_MSG(info->extack, "the controller is not live");
+	else
+		err = kdp_ns_scan(ctrl);
+	kdp_ctrl_put(ctrl);
+	return err;
+}
+
 static int kdp_do_get(struct sk_buff *skb, struct genl_info *info)
 {
 	struct kdp_ctrl *ctrl = kdp_ctrl_of(info);
@@ -411,6 +430,13 @@ static const struct genl_ops kdp_genl_ops[] = {
 		.policy		= kdp_instance_policy,
 		.maxattr	= ARRAY_SIZE(kdp_instance_policy) - 1,
 		.doit		= kdp_do_reset,
+	},
+	{
+		.cmd		= KDP_CMD_RESCAN,
+		.flags		= GENL_ADMIN_PERM,
+		.policy		= kdp_instance_policy,
+		.maxattr	= ARRAY_SIZE(kdp_instance_policy) - 1,
+		.doit		= kdp_do_rescan,
 	},
 };
 

@@ -13,7 +13,6 @@
 #include "host.h"
 
 /* Opcodes, beyond those that the driver uses itself, with rules of their own. */
-#define KDP_ADM_ASYNC_EVENT	0x0c
 #define KDP_IO_COMPARE		0x05
 #define KDP_OPC_VENDOR		0x80	/* I/O: this and above */
 
@@ -47,7 +46,7 @@ static int kdp_check_admin(const struct nvme_passthru_cmd64 *c)
 		return -EACCES;
 	if (c->opcode == NVMF_OPC_FABRICS)
 		return (c->nsid & 0xff) == NVMF_FCTYPE_PROPERTY_GET ? 0 : -EOPNOTSUPP;
-	if (c->opcode == KDP_ADM_ASYNC_EVENT)
+	if (c->opcode == NVMF_ADM_ASYNC_EVENT)
 		return -EOPNOTSUPP;
 	return 0;
 }
@@ -231,7 +230,7 @@ static int kdp_copy_cmd32(struct nvme_passthru_cmd64 *c, const void __user *arg)
  * A command of a user is sent at most once, and only he knows whether it may be sent
  * again: it does not wait for a connection.
  */
-static int kdp_check_live(const struct kdp_ctrl *ctrl)
+int kdp_check_live(const struct kdp_ctrl *ctrl)
 {
 	switch (kdp_ctrl_state(ctrl)) {
 	case KDP_STATE_LIVE:
@@ -262,7 +261,7 @@ static long kdp_user_cmd(struct kdp_ctrl *ctrl, struct kdp_ns *ns, void __user *
 		err = ns ? kdp_check_io(ns, &c, mode) : kdp_check_admin(&c);
 	if (err)
 		return err;
-	err = kdp_check_live(ctrl);
+	err = ns && READ_ONCE(ns->dead) ? -ENODEV : kdp_check_live(ctrl);
 	if (err)
 		return err;
 
@@ -284,6 +283,10 @@ long kdp_ctrl_ioctl(struct kdp_ctrl *ctrl, unsigned int cmd, void __user *arg, f
 		return kdp_user_cmd(ctrl, NULL, arg, false, mode);
 	case NVME_IOCTL_ADMIN64_CMD:
 		return kdp_user_cmd(ctrl, NULL, arg, true, mode);
+	case NVME_IOCTL_RESCAN:
+		if (!capable(CAP_SYS_ADMIN))
+			return -EACCES;
+		return kdp_check_live(ctrl) ?: kdp_ns_scan(ctrl);
 	default:
 		return -ENOTTY;
 	}
@@ -299,6 +302,8 @@ long kdp_ns_ioctl(struct kdp_ns *ns, unsigned int cmd, void __user *arg, fmode_t
 		return kdp_user_cmd(ns->ctrl, ns, arg, false, mode);
 	case NVME_IOCTL_IO64_CMD:
 		return kdp_user_cmd(ns->ctrl, ns, arg, true, mode);
+	case NVME_IOCTL_RESCAN:	/* of the controller's device alone */
+		return -ENOTTY;
 	default:
 		return kdp_ctrl_ioctl(ns->ctrl, cmd, arg, mode);
 	}

@@ -27,8 +27,10 @@ static void kdp_queue_handled(struct kdp_conn *conn)
 static unsigned int kdp_queue_awaited(const struct kdp_conn *conn)
 {
 	const struct kdp_queue *queue = container_of(conn, struct kdp_queue, conn);
+	int n = READ_ONCE(queue->send_posted) - READ_ONCE(queue->responded) -
+		READ_ONCE(queue->parked);
 
-	return READ_ONCE(queue->send_posted) - READ_ONCE(queue->responded);
+	return max(n, 0);	/* one that is just being parked, or just ended */
 }
 
 /* A controller that goes, or was given up, does not wait for the steps of a handshake. */

@@ -92,14 +92,24 @@ void kdp_ctrl_start_io(struct kdp_ctrl *ctrl)
 	mutex_unlock(&ctrl->ns_lock);
 }
 
-/* @ns joins the others; I/O to it stops and starts with theirs. May sleep. */
-void kdp_ctrl_join_io(struct kdp_ctrl *ctrl, struct kdp_ns *ns)
+/*
+ * @ns joins the others; I/O to it stops and starts with theirs. Not when the connection has
+ * been made anew since it said who it is: then -ECONNRESET. May sleep.
+ */
+int kdp_ctrl_join_io(struct kdp_ctrl *ctrl, struct kdp_ns *ns)
 {
+	int err = 0;
+
 	mutex_lock(&ctrl->ns_lock);
-	list_add_tail(&ns->entry, &ctrl->namespaces);
-	if (ctrl->io_stopped)
-		kdp_quiesce(ns->queue, true);
+	if (ns->epoch == ctrl->ns_epoch) {
+		list_add_tail(&ns->entry, &ctrl->namespaces);
+		if (ctrl->io_stopped)
+			kdp_quiesce(ns->queue, true);
+	} else {
+		err = -ECONNRESET;
+	}
 	mutex_unlock(&ctrl->ns_lock);
+	return err;
 }
 
 /* Returns when each has been ended or taken back. */
@@ -159,6 +169,7 @@ void kdp_ctrl_drop_connection(struct kdp_ctrl *ctrl)
 	flush_work(&ctrl->fail_work);
 	kdp_ctrl_stop_queues(ctrl);
 	cancel_delayed_work_sync(&ctrl->ka_work);
+	kdp_aen_stop(ctrl);
 	for (i = 0; i < kdp_max_queues(&ctrl->opts); i++)
 		kdp_queue_close(&ctrl->queues[i]);
 }

@@ -327,6 +327,10 @@ static blk_status_t kdp_queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq
 	req->queue = queue;
 	if (unlikely(!kdp_queue_accepts(queue, rq)))
 		return kdp_refuse(queue->ctrl, rq);
+	if (unlikely(!kdp_ns_accepts(rq))) {
+		req->retries = 0;
+		return BLK_STS_IOERR;
+	}
 	req->unanswered = false;
 
 	status = kdp_build_command(req, rq, &req->cmd);
@@ -377,6 +381,8 @@ static enum blk_eh_timer_return kdp_timeout(struct request *rq)
 	struct kdp_req *req = blk_mq_rq_to_pdu(rq);
 	struct kdp_queue *queue = req->queue;
 
+	if (kdp_req_is_event(req))
+		return BLK_EH_RESET_TIMER;
 	if (kdp_poll_late(rq))
 		return BLK_EH_DONE;
 	dev_warn_ratelimited(&queue->ctrl->dev, "queue %u tag %d: no answer in time\n",

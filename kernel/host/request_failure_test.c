@@ -172,6 +172,43 @@ static void timeout_fails_the_controller(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, w->ctrl.error_text);
 }
 
+/* The controller answers an event request when there is an event. */
+static void event_request_has_no_timeout(struct kunit *test)
+{
+	struct req_world *w = test->priv;
+	struct cmd *cmd = submit(w, 0, NO_DATA);
+
+	cmd->req->cmd.opcode = NVMF_ADM_ASYNC_EVENT;
+	w->queue->qid = 0;
+	KUNIT_EXPECT_EQ(test, kdp_mq_ops.timeout(cmd->rq), BLK_EH_RESET_TIMER);
+	KUNIT_EXPECT_EQ(test, w->fails, 0);
+	/* the same opcode on an I/O queue is another command */
+	w->queue->qid = 1;
+	KUNIT_EXPECT_EQ(test, kdp_mq_ops.timeout(cmd->rq), BLK_EH_RESET_TIMER);
+	KUNIT_EXPECT_EQ(test, w->fails, 1);
+}
+
+/* Nor does anybody wait for its answer; the count is a hint, and never wraps. */
+static void parked_commands_are_not_awaited(struct kunit *test)
+{
+	struct req_world *w = test->priv;
+	struct cmd *parked;
+
+	w->queue->parked = 1;	/* just before it is posted */
+	KUNIT_EXPECT_EQ(test, awaited(w), 0);
+	parked = submit(w, 0, NO_DATA);
+	KUNIT_EXPECT_EQ(test, awaited(w), 0);
+	submit(w, 1, NO_DATA);
+	submit(w, 2, NO_DATA);
+	KUNIT_EXPECT_EQ(test, awaited(w), 2);
+	end_cmd(w, 1, 'r');
+	KUNIT_EXPECT_EQ(test, awaited(w), 1);
+	happens(parked, 'r');
+	KUNIT_EXPECT_EQ(test, awaited(w), 0);
+	w->queue->parked = 0;
+	KUNIT_EXPECT_EQ(test, awaited(w), 1);
+}
+
 /* --- who may post -------------------------------------------------------------- */
 
 static void expect_accepts(struct req_world *w, struct cmd *cmd, enum kdp_ctrl_state state,
@@ -300,6 +337,24 @@ static void answered_io_is_repeated_by_status(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, may_retry(cmd));
 }
 
+/* It may be another one by now, at which nothing of ours may arrive. */
+static void dead_namespace_gets_nothing(struct kunit *test)
+{
+	struct req_world *w = test->priv;
+	struct kdp_ns *ns = kunit_kzalloc(test, sizeof(*ns), GFP_KERNEL);
+	struct cmd *cmd;
+
+	KUNIT_ASSERT_NOT_NULL(test, ns);
+	ns->dead = true;
+	w->ctrl.connect_q->queuedata = ns;
+	cmd = submit_flags(w, 0, WRITE_MR, 0);
+	KUNIT_EXPECT_NE(test, wait_for_completion_timeout(&cmd->ended, PATIENCE), 0);
+	w->ctrl.connect_q->queuedata = NULL;
+	KUNIT_EXPECT_EQ(test, (__force u8)cmd->status, (__force u8)BLK_STS_IOERR);
+	KUNIT_EXPECT_EQ(test, w->fake->nr_posts, 0);
+	KUNIT_EXPECT_EQ(test, w->fails, 0);
+}
+
 static struct kunit_case failure_cases[] = {
 	KUNIT_CASE(failed_local_inv_post_ends_nothing),
 	KUNIT_CASE(failed_command_post_ends_nothing),
@@ -309,10 +364,13 @@ static struct kunit_case failure_cases[] = {
 	KUNIT_CASE(registration_that_succeeds_says_nothing),
 	KUNIT_CASE(cancelling_leaves_what_is_over_alone),
 	KUNIT_CASE(timeout_fails_the_controller),
+	KUNIT_CASE(event_request_has_no_timeout),
+	KUNIT_CASE(parked_commands_are_not_awaited),
 	KUNIT_CASE(commands_are_accepted_by_state),
 	KUNIT_CASE(refused_command_never_was_on_the_wire),
 	KUNIT_CASE(refused_io_waits_or_fails_by_state),
 	KUNIT_CASE(answered_io_is_repeated_by_status),
+	KUNIT_CASE(dead_namespace_gets_nothing),
 	{}
 };
 

@@ -85,6 +85,11 @@ bool may_retry(const struct cmd *cmd)
 	return kdp_may_retry(cmd->rq);
 }
 
+unsigned int awaited(const struct req_world *w)
+{
+	return kdp_queue_awaited(&w->queue->conn);
+}
+
 /* --- the world ------------------------------------------------------------- */
 
 void make_whole(struct req_world *w)

@@ -111,5 +111,6 @@ const struct kdp_conn_ops *queue_ops(void);
 bool accepts(const struct cmd *cmd);
 blk_status_t refused(const struct cmd *cmd);
 bool may_retry(const struct cmd *cmd);
+unsigned int awaited(const struct req_world *w);
 
 #endif /* KDP_REQUEST_WORLD_H */

@@ -4,8 +4,11 @@
 
 #include "compat_blk.h"
 
-/* Connect, and the registers while user commands wait; a Connect an I/O queue. */
-#define KDP_ADMIN_RESERVED	2
+/*
+ * Connect or the registers, keep-alive, and the event request that waits, while user
+ * commands take all the rest; a Connect an I/O queue.
+ */
+#define KDP_ADMIN_RESERVED	3
 #define KDP_IO_RESERVED		1
 
 static int kdp_set_alloc(struct kdp_ctrl *ctrl, struct blk_mq_tag_set *set,

@@ -80,6 +80,7 @@ SAME_VALUE(NVMF_ADM_GET_LOG_PAGE, nvme_admin_get_log_page);
 SAME_VALUE(NVMF_ADM_IDENTIFY, nvme_admin_identify);
 SAME_VALUE(NVMF_ADM_SET_FEATURES, nvme_admin_set_features);
 SAME_VALUE(NVMF_ADM_GET_FEATURES, nvme_admin_get_features);
+SAME_VALUE(NVMF_ADM_ASYNC_EVENT, nvme_admin_async_event);
 SAME_VALUE(NVMF_ADM_KEEP_ALIVE, nvme_admin_keep_alive);
 SAME_VALUE(NVMF_IO_FLUSH, nvme_cmd_flush);
 SAME_VALUE(NVMF_IO_WRITE, nvme_cmd_write);
@@ -103,6 +104,10 @@ FIELD_AT(struct nvme_rw_command, control, 50, 2);
 FIELD_AT(struct nvme_identify, cns, 40, 1);
 FIELD_AT(struct nvme_features, fid, 40, 4);
 FIELD_AT(struct nvme_features, dword11, 44, 4);
+FIELD_AT(struct nvme_get_log_page_command, lid, 40, 1);
+FIELD_AT(struct nvme_get_log_page_command, lsp, 41, 1);
+FIELD_AT(struct nvme_get_log_page_command, numdl, 42, 2);
+FIELD_AT(struct nvme_get_log_page_command, numdu, 44, 2);
 FIELD_AT(struct nvmf_connect_command, fctype, 4, 1);
 FIELD_AT(struct nvmf_connect_command, recfmt, 40, 2);
 FIELD_AT(struct nvmf_connect_command, qid, 42, 2);
@@ -119,7 +124,19 @@ SAME_VALUE(NVMF_CNS_NS, NVME_ID_CNS_NS);
 SAME_VALUE(NVMF_CNS_CTRL, NVME_ID_CNS_CTRL);
 SAME_VALUE(NVMF_CNS_ACTIVE_NS, NVME_ID_CNS_NS_ACTIVE_LIST);
 SAME_VALUE(NVMF_IDENTIFY_SIZE, NVME_IDENTIFY_DATA_SIZE);
+SAME_VALUE(NVMF_CNS_NS_DESCRIPTORS, NVME_ID_CNS_NS_DESC_LIST);
 SAME_VALUE(NVMF_FEAT_NUM_QUEUES, NVME_FEAT_NUM_QUEUES);
+
+/* Events and log pages */
+SAME_VALUE(NVMF_FEAT_ASYNC_EVENT, NVME_FEAT_ASYNC_EVENT);
+SAME_VALUE(NVMF_LOG_ERROR, NVME_LOG_ERROR);
+SAME_VALUE(NVMF_LOG_SMART, NVME_LOG_SMART);
+SAME_VALUE(NVMF_LOG_CHANGED_NS, NVME_LOG_CHANGED_NS);
+SAME_VALUE(NVMF_LOG_CHANGED_NS_SIZE, NVME_MAX_CHANGED_NAMESPACES * sizeof(__le32));
+SAME_VALUE(NVMF_NSID_ALL, NVME_NSID_ALL);
+SAME_VALUE(NVMF_EVENT_NOTICE, NVME_AER_NOTICE);
+SAME_VALUE(NVMF_NOTICE_NS_CHANGED, NVME_AER_NOTICE_NS_CHANGED);
+SAME_VALUE(NVMF_EVENT_NS_ATTR, NVME_AEN_CFG_NS_ATTR);
 
 /* Connect data */
 SAME_SIZE(struct nvmf_connect_data, struct linux_nvmf_connect_data);
@@ -153,6 +170,8 @@ FIELD_AT(struct nvme_id_ctrl, mn, 24, NVMF_MODEL_SIZE);
 FIELD_AT(struct nvme_id_ctrl, fr, 64, NVMF_FIRMWARE_SIZE);
 FIELD_AT(struct nvme_id_ctrl, mdts, 77, 1);
 FIELD_AT(struct nvme_id_ctrl, cntlid, 78, 2);
+FIELD_AT(struct nvme_id_ctrl, oaes, 92, 4);
+SAME_VALUE(NVMF_OAES_NS_ATTR, NVME_AEN_CFG_NS_ATTR);
 FIELD_AT(struct nvme_id_ctrl, kas, 320, 2);
 FIELD_AT(struct nvme_id_ctrl, sqes, 512, 1);
 FIELD_AT(struct nvme_id_ctrl, cqes, 513, 1);
@@ -179,6 +198,19 @@ FIELD_AT(struct nvme_id_ns, lbaf[0], 128, 4);
 FIELD_AT(struct nvme_lbaf, ms, 0, 2);
 FIELD_AT(struct nvme_lbaf, ds, 2, 1);
 SAME_VALUE(NVMF_IDENTIFY_SIZE, sizeof(struct nvme_id_ns));
+
+FIELD_AT(struct nvme_ns_id_desc, nidt, 0, 1);
+FIELD_AT(struct nvme_ns_id_desc, nidl, 1, 1);
+SAME_VALUE(NVMF_NID_HEADER, sizeof(struct nvme_ns_id_desc));
+SAME_VALUE(NVMF_NIDT_EUI64, NVME_NIDT_EUI64);
+SAME_VALUE(NVMF_NIDT_NGUID, NVME_NIDT_NGUID);
+SAME_VALUE(NVMF_NIDT_UUID, NVME_NIDT_UUID);
+SAME_VALUE(NVMF_NIDT_CSI, NVME_NIDT_CSI);
+SAME_VALUE(NVMF_CSI_NVM, NVME_CSI_NVM);
+SAME_VALUE(sizeof_field(struct nvmf_ns_info, eui64), NVME_NIDT_EUI64_LEN);
+SAME_VALUE(sizeof_field(struct nvmf_ns_info, nguid), NVME_NIDT_NGUID_LEN);
+SAME_VALUE(sizeof_field(struct nvmf_ns_info, uuid), NVME_NIDT_UUID_LEN);
+SAME_VALUE(sizeof_field(struct nvmf_ns_info, csi), NVME_NIDT_CSI_LEN);
 
 /* Status */
 SAME_VALUE(NVMF_SC_SUCCESS, NVME_SC_SUCCESS);

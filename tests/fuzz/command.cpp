@@ -99,6 +99,22 @@ void check_admin(fuzz::Input& input)
     sqe = fuzz::poisoned<nvmf_sqe>(0xa5);
     nvmf_build_keep_alive(&sqe);
     check_head(sqe, 0x18, 0, 40);
+
+    sqe = fuzz::poisoned<nvmf_sqe>(0xa5);
+    nvmf_build_set_events(&sqe, nsid);
+    check_head(sqe, 0x09, 0, 48);
+    FUZZ_CHECK(little(&sqe, 40, 4) == 0x0b && little(&sqe, 44, 4) == nsid);
+
+    sqe = fuzz::poisoned<nvmf_sqe>(0xa5);
+    nvmf_build_async_event(&sqe);
+    check_head(sqe, 0x0c, 0, 40);
+
+    const std::uint32_t bytes = queues * 4 + (nsid & 0x7fff0000);
+    sqe = fuzz::poisoned<nvmf_sqe>(0xa5);
+    nvmf_build_get_log_page(&sqe, cns, nsid, bytes);
+    check_head(sqe, 0x02, nsid, 46);
+    FUZZ_CHECK(little(&sqe, 40, 1) == cns && little(&sqe, 41, 1) == 0);
+    FUZZ_CHECK((little(&sqe, 42, 4) + 1) * 4 == bytes);
 }
 
 void check_properties(fuzz::Input& input)
@@ -124,6 +140,11 @@ void check_results(fuzz::Input& input)
 {
     const auto result = input.number<std::uint64_t>();
     const std::uint64_t page = nvmf_cap_page_min(result);
+
+    const nvmf_event event = nvmf_event_parse(result);
+    FUZZ_CHECK(event.type == (result & 7) && event.info == (result >> 8 & 255) &&
+               event.lid == (result >> 16 & 255));
+    FUZZ_CHECK(nvmf_event_is_ns_change(&event) == ((result & 0xff07) == 2));
 
     FUZZ_CHECK(nvmf_num_queues(result) >= 1 && nvmf_num_queues(result) <= 65536);
     FUZZ_CHECK(nvmf_cap_queue_entries(result) >= 1 && nvmf_cap_queue_entries(result) <= 65536);

@@ -26,6 +26,7 @@ constexpr fuzz::Field fields[] = {
     {1800, 2},  // ICDOFF
     {1803, 1},  // MSDBD
     {520, 2},   // ONCS; new ones come last, for the corpus
+    {92, 4},    // OAES
 };
 
 /// A text for people: whole, printable, without the padding.
@@ -88,6 +89,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
     check_text(info.model);
     check_text(info.firmware);
     check_largest_transfer(info, page.data()[77], page_min);
+    FUZZ_CHECK(info.oaes == fuzz::little(page.data(), 92, 4));
     if (rc == 0) {
         check_sizes(info);
         FUZZ_CHECK(takes(page.data()[512], 6) && takes(page.data()[513], 4));

@@ -42,6 +42,8 @@ void check_usable(const std::uint8_t* page, const nvmf_ns_info& info)
     FUZZ_CHECK(info.read_only == ((page[99] & 1) != 0));
     FUZZ_CHECK(std::memcmp(info.nguid, page + 104, sizeof(info.nguid)) == 0);
     FUZZ_CHECK(std::memcmp(info.eui64, page + 120, sizeof(info.eui64)) == 0);
+    // the descriptors tell these
+    FUZZ_CHECK(fuzz::zero(info.uuid, 0, sizeof(info.uuid)) && info.csi == 0);
 }
 
 /// The largest command that ends with the last block names exactly these blocks.

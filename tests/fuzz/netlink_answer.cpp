@@ -38,6 +38,13 @@ void put_namespace(nl_msg* m, const Namespace& ns)
     FUZZ_CHECK(nla_put_string(m, KDP_A_NS_CHAR_NAME, ns.char_device.c_str()) == 0);
     FUZZ_CHECK(nla_put_u64(m, KDP_A_NS_BLOCKS, ns.blocks) == 0);
     FUZZ_CHECK(nla_put_u32(m, KDP_A_NS_BLOCK_SIZE, ns.block_size) == 0);
+    const auto id = [m](int type, const auto& value) {
+        if (value)
+            FUZZ_CHECK(nla_put(m, type, static_cast<int>(value->size()), value->data()) == 0);
+    };
+    id(KDP_A_NS_UUID, ns.uuid);
+    id(KDP_A_NS_NGUID, ns.nguid);
+    id(KDP_A_NS_EUI64, ns.eui64);
     nla_nest_end(m, nest);
 }
 

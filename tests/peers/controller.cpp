@@ -14,8 +14,6 @@ namespace {
 
 constexpr std::uint32_t version = 0x00010300;
 constexpr std::uint64_t cap_cqr = 1ULL << 16, cap_css_nvm = 1ULL << 37;
-constexpr std::uint8_t cns_descriptors = 0x03;
-constexpr std::uint8_t adm_async_event = 0x0c;
 constexpr std::uint8_t io_write_zeroes = 0x08;
 constexpr std::uint64_t connect_bad_data = 1ULL << 16;
 constexpr std::uint64_t connect_bad_cntlid = 16;  // offset in Connect's data
@@ -146,7 +144,7 @@ std::optional<Answer> Subsystem::identify(const nvmf_sqe& sqe, const Controller&
             if (!ns)
                 return Answer{NVMF_SC_INVALID_NS | NVMF_SC_DNR};
             return Answer{.data = identify_namespace(ns->config)};
-        case cns_descriptors:
+        case NVMF_CNS_NS_DESCRIPTORS:
             if (!ns)
                 return Answer{NVMF_SC_INVALID_NS | NVMF_SC_DNR};
             return Answer{.data = identify_descriptors(nsid)};
@@ -155,9 +153,32 @@ std::optional<Answer> Subsystem::identify(const nvmf_sqe& sqe, const Controller&
     }
 }
 
+/// Of nothing that ever happened.
+Answer Subsystem::log_page(const nvmf_sqe& sqe)
+{
+    const std::uint32_t cdw10 = nvmf_le32toh(sqe.cdw10);
+    const std::size_t dwords =
+        (cdw10 >> 16 | std::size_t{nvmf_le32toh(sqe.cdw11) & 0xffff} << 16) + 1;
+
+    if (dwords * 4 > NVMF_LOG_CHANGED_NS_SIZE)
+        return {NVMF_SC_INVALID_FIELD | NVMF_SC_DNR};
+    switch (cdw10 & 0xff) {
+        case NVMF_LOG_ERROR:
+        case NVMF_LOG_SMART:
+        case NVMF_LOG_CHANGED_NS:
+            return {.data = std::vector<std::byte>(dwords * 4)};
+        default:
+            return {NVMF_SC_INVALID_FIELD | NVMF_SC_DNR};
+    }
+}
+
 Answer Subsystem::features(const nvmf_sqe& sqe) const
 {
-    if ((nvmf_le32toh(sqe.cdw10) & 0xff) != NVMF_FEAT_NUM_QUEUES)
+    const std::uint32_t feature = nvmf_le32toh(sqe.cdw10) & 0xff;
+
+    if (feature == NVMF_FEAT_ASYNC_EVENT && !(nvmf_le32toh(sqe.cdw11) & ~*config_.oaes))
+        return {};
+    if (feature != NVMF_FEAT_NUM_QUEUES)
         return {NVMF_SC_INVALID_FIELD | NVMF_SC_DNR};
     const auto last = static_cast<std::uint32_t>(*config_.queues - 1) & 0xffff;
     return {NVMF_SC_SUCCESS, last | last << 16};
@@ -173,7 +194,9 @@ std::optional<Answer> Subsystem::admin(const nvmf_sqe& sqe, const Controller& co
             return features(sqe);
         case NVMF_ADM_KEEP_ALIVE:
             return Answer{};
-        case adm_async_event:
+        case NVMF_ADM_GET_LOG_PAGE:
+            return log_page(sqe);
+        case NVMF_ADM_ASYNC_EVENT:
             return std::nullopt;
         default:
             return Answer{NVMF_SC_INVALID_OPCODE | NVMF_SC_DNR};

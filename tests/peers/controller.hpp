@@ -78,6 +78,7 @@ private:
     [[nodiscard]] std::optional<Answer> identify(const nvmf_sqe& sqe,
                                                  const Controller& controller) const;
     [[nodiscard]] Answer features(const nvmf_sqe& sqe) const;
+    [[nodiscard]] static Answer log_page(const nvmf_sqe& sqe);
 
     const Config& config_;
     std::string nqn_;

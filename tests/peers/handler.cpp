@@ -39,9 +39,11 @@ Event admin_event(const nvmf_sqe& sqe)
             return Event::set_features;
         case NVMF_ADM_GET_FEATURES:
             return Event::get_features;
+        case NVMF_ADM_GET_LOG_PAGE:
+            return Event::get_log_page;
         case NVMF_ADM_KEEP_ALIVE:
             return Event::keep_alive;
-        case 0x0c:
+        case NVMF_ADM_ASYNC_EVENT:
             return Event::async_event;
         default:
             return Event::admin;
@@ -81,6 +83,8 @@ Occurrence occurrence_of(const nvmf_sqe& sqe, std::uint16_t qid)
     seen.event = qid ? io_event(sqe) : admin_event(sqe);
     if (seen.event == Event::identify)
         seen.cns = nvmf_le32toh(sqe.cdw10) & 0xff;
+    if (seen.event == Event::get_log_page)
+        seen.lid = nvmf_le32toh(sqe.cdw10) & 0xff;
     if (seen.event == Event::read || seen.event == Event::write)
         seen.lba = nvmf_le32toh(sqe.cdw10) | std::uint64_t{nvmf_le32toh(sqe.cdw11)} << 32;
     return seen;
@@ -104,6 +108,16 @@ const Action* Handler::Command::action(Verb verb) const
                                     [&](auto& action) { return action.verb == verb; });
 
     return found == actions.end() ? nullptr : &*found;
+}
+
+/// Whether the script ends a command that would be kept.
+bool Handler::ends(const Command& command)
+{
+    static constexpr Verb ends[] = {Verb::result, Verb::status, Verb::disconnect,
+                                    Verb::disconnect_all, Verb::exit};
+
+    return std::any_of(std::begin(ends), std::end(ends),
+                       [&](Verb verb) { return command.has(verb); });
 }
 
 void Handler::on_capsule(const ConnectionPtr& connection, std::span<const std::byte> capsule)
@@ -177,9 +191,11 @@ void Handler::execute(const CommandPtr& command, std::span<const std::byte> data
         command->answer = {NVMF_SC_INVALID_OPCODE | NVMF_SC_DNR};
     } else if (!connection.qid()) {
         auto done = subsystem_.admin(sqe, *connection.controller);
-        if (!done)
-            return;  // parked
-        command->answer = std::move(*done);
+        if (!done && !ends(*command)) {
+            hang_up(command);  // what is to be sent
+            return;            // parked
+        }
+        command->answer = std::move(done).value_or(Answer{});
     } else {
         command->answer = subsystem_.io(sqe, data, command->remote ? command->remote->length : 0);
     }

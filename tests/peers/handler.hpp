@@ -50,6 +50,7 @@ private:
 
     // handler.cpp: what the target does
     void execute(const CommandPtr& command, std::span<const std::byte> data);
+    static bool ends(const Command& command);
 
     // answer.cpp: what the host sees of it
     void answer(const CommandPtr& command);

@@ -57,6 +57,7 @@ std::vector<std::byte> identify_controller(const Config& config, std::uint16_t c
     page.put(77, *config.mdts, 1);
     page.put(78, config.identify_cntlid.value_or(cntlid), 2);
     page.put(80, version, 4);
+    page.put(92, *config.oaes, 4);
     page.put(111, 1, 1);  // an I/O controller
     page.put(259, 3, 1);  // four Asynchronous Event Requests
     page.put(320, *config.kas, 2);

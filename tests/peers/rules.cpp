@@ -39,7 +39,7 @@ bool matches(const Rule& rule, const Occurrence& occurrence)
     return is_kind(rule.event, occurrence) && agrees(filter.queue, occurrence.queue) &&
            agrees(filter.opcode, occurrence.opcode) && agrees(filter.nsid, occurrence.nsid) &&
            agrees(filter.lba, occurrence.lba) && agrees(filter.cns, occurrence.cns) &&
-           agrees(filter.property, occurrence.property);
+           agrees(filter.property, occurrence.property) && agrees(filter.lid, occurrence.lid);
 }
 
 Rules::Rules(std::vector<Rule> rules, Journal& journal) : journal_(journal)

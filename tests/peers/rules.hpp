@@ -15,7 +15,7 @@ namespace kdp::peer {
 /// Something that happened. Fields that make no sense for it are empty.
 struct Occurrence {
     Event event{};
-    std::optional<std::uint64_t> queue{}, opcode{}, nsid{}, lba{}, cns{}, property{};
+    std::optional<std::uint64_t> queue{}, opcode{}, nsid{}, lba{}, cns{}, property{}, lid{};
     std::uint16_t cid = 0;
 };
 

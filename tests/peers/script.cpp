@@ -206,12 +206,13 @@ struct FilterWord {
     std::optional<std::uint64_t> Filter::*field;
 };
 
-constexpr std::array<FilterWord, 6> filter_words{{{"queue", &Filter::queue},
+constexpr std::array<FilterWord, 7> filter_words{{{"queue", &Filter::queue},
                                                   {"opcode", &Filter::opcode},
                                                   {"nsid", &Filter::nsid},
                                                   {"lba", &Filter::lba},
                                                   {"cns", &Filter::cns},
-                                                  {"property", &Filter::property}}};
+                                                  {"property", &Filter::property},
+                                                  {"lid", &Filter::lid}}};
 
 /// The largest number that a verb takes, if it takes one at all.
 std::optional<std::uint64_t> number_max(Verb verb)

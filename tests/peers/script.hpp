@@ -26,6 +26,7 @@ enum class Event : std::uint8_t {
     identify,
     set_features,
     get_features,
+    get_log_page,
     keep_alive,
     async_event,
     read,
@@ -101,7 +102,7 @@ struct Action {
 
 /// Which events a rule is about, beyond their kind.
 struct Filter {
-    std::optional<std::uint64_t> queue, opcode, nsid, lba, cns, property;
+    std::optional<std::uint64_t> queue, opcode, nsid, lba, cns, property, lid;
 };
 
 struct Rule {
@@ -142,7 +143,7 @@ enum class List : std::uint8_t { honest, empty, endless, repeating, descending, 
 struct Config {
     Setting mqes = 127, to = 2, mpsmin = 0;
     Setting ready = 1, cfs = 0, shutdown = 1;
-    Setting mdts = 8, maxcmd, nn, kas = 10, vwc = 1;
+    Setting mdts = 8, maxcmd, nn, kas = 10, vwc = 1, oaes = 0;
     Setting sqes = 0x66, cqes = 0x44, sgls = 0x00100005;
     Setting ioccsz = 260, iorcsz = 1, icdoff = 0, msdbd = 1;
     Setting cntlid, identify_cntlid, io_cntlid;
@@ -190,9 +191,9 @@ struct SettingWord {
     std::string_view help;
 };
 
-extern const std::array<EventWord, 18> event_words;
+extern const std::array<EventWord, 19> event_words;
 extern const std::array<VerbWord, 25> verb_words;
-extern const std::array<SettingWord<Config>, 25> setting_words;
+extern const std::array<SettingWord<Config>, 26> setting_words;
 extern const std::array<SettingWord<NamespaceConfig>, 9> namespace_words;
 extern const std::array<std::string_view, 6> list_words;
 

@@ -10,7 +10,7 @@ namespace kdp::peer {
 
 constexpr std::uint64_t u8 = 0xff, u16 = 0xffff, u32 = 0xffffffff, u64 = UINT64_MAX;
 
-const std::array<EventWord, 18> event_words{{
+const std::array<EventWord, 19> event_words{{
     {"cm-request", Event::cm_request, "a host asks for a connection"},
     {"accepted", Event::accepted, "we have accepted; the host may not know it yet"},
     {"established", Event::established, "the connection stands"},
@@ -20,8 +20,10 @@ const std::array<EventWord, 18> event_words{{
     {"identify", Event::identify, "Identify"},
     {"set-features", Event::set_features, "Set Features"},
     {"get-features", Event::get_features, "Get Features"},
+    {"get-log-page", Event::get_log_page, "Get Log Page"},
     {"keep-alive", Event::keep_alive, "Keep Alive"},
-    {"async-event", Event::async_event, "Asynchronous Event Request"},
+    {"async-event", Event::async_event,
+     "Asynchronous Event Request: kept, unless the fault is a result, a status or a hang-up"},
     {"read", Event::read, "Read"},
     {"write", Event::write, "Write"},
     {"flush", Event::flush, "Flush"},
@@ -70,7 +72,7 @@ const std::array<VerbWord, 25> verb_words{{
      "RDMA READ, the same way"},
 }};
 
-const std::array<SettingWord<Config>, 25> setting_words{{
+const std::array<SettingWord<Config>, 26> setting_words{{
     {"mqes", u16, &Config::mqes, "CAP.MQES, entries of a queue less one"},
     {"to", u8, &Config::to, "CAP.TO, in units of 500 ms"},
     {"mpsmin", 15, &Config::mpsmin, "CAP.MPSMIN, pages of 2^(12+N) bytes"},
@@ -82,6 +84,7 @@ const std::array<SettingWord<Config>, 25> setting_words{{
     {"nn", u32, &Config::nn, "the highest namespace identifier"},
     {"kas", u16, &Config::kas, "keep-alive granularity"},
     {"vwc", u8, &Config::vwc, "volatile write cache"},
+    {"oaes", u32, &Config::oaes, "events that we tell of; 0x100: of namespaces"},
     {"sqes", u8, &Config::sqes, "sizes of a submission queue entry"},
     {"cqes", u8, &Config::cqes, "sizes of a completion queue entry"},
     {"sgls", u32, &Config::sgls, "SGL support"},
@@ -176,7 +179,7 @@ std::string language_help()
     for (const auto& word : event_words)
         text += fmt::format("  {:<20} {}\n", word.name, word.help);
     text +=
-        "\n  FILTER: queue, opcode, nsid, lba, cns, property (its offset)\n"
+        "\n  FILTER: queue, opcode, nsid, lba, cns, property (its offset), lid (log page)\n"
         "\n  FAULT, at cm-request\n";
     for (const On on : {On::request, On::connection, On::command}) {
         if (on == On::connection)

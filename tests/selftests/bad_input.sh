@@ -92,9 +92,12 @@ usage "queue size 1025" connect -a "$KDP_ADDR" -n "$nqn" -Q 1025
 usage "0 I/O queues" connect -a "$KDP_ADDR" -n "$nqn" -i 0
 usage "name that is none of ours" connect -a "$KDP_ADDR" -n "$nqn" --name nvme0
 usage "disconnect what is no name" disconnect nvme0
+usage "rescan of what is no name" rescan nvme0
+usage "rescan of nothing" rescan
 usage "unknown subcommand" reconnect
 ktap_check "disconnect what is not there: ENODEV" fails_with ENODEV kdp disconnect kdp9
 ktap_check "reset what is not there: ENODEV" fails_with ENODEV kdp reset kdp9
+ktap_check "rescan what is not there: ENODEV" fails_with ENODEV kdp rescan kdp9
 ktap_check "nothing left after those" nothing_left
 
 connected "$KDP_ADDR" "$nqn"
@@ -113,6 +116,7 @@ ktap_check "nobody connects: EPERM" \
 	fails_with EPERM bash -c "nobody connect -a $KDP_ADDR6 -n $nqn ${q[*]} -I $kdp_hostid"
 ktap_check "nobody disconnects: EPERM" fails_with EPERM bash -c "nobody disconnect $ctrl"
 ktap_check "nobody resets: EPERM" fails_with EPERM bash -c "nobody reset $ctrl"
+ktap_check "nobody rescans: EPERM" fails_with EPERM bash -c "nobody rescan $ctrl"
 ktap_check "nobody lists" bounded bash -c "nobody list --json"
 ktap_check "nobody sees it" test "$(nobody list | grep -c "$nqn")" = 1
 ktap_check "it lives" dd if="$disk" of=/dev/null bs=4k count=1 iflag=direct status=none

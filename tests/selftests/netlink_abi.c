@@ -85,6 +85,8 @@ static void test_required(void)
 	}
 	m = new_message(family, KDP_CMD_DISCONNECT);
 	comes_back("disconnect with no attribute", talk(&m, NULL), -EINVAL);
+	m = new_message(family, KDP_CMD_RESCAN);
+	comes_back("rescan with no attribute", talk(&m, NULL), -EINVAL);
 	m = new_message(family, KDP_CMD_GET);
 	comes_back("get with no attribute", talk(&m, NULL), -EINVAL);
 	m = new_message(family, KDP_CMD_SET);
@@ -300,6 +302,9 @@ static void test_absent(void)
 
 	put_u32(&m, KDP_A_INSTANCE, 1023);
 	comes_back("disconnect of what is not there", talk(&m, NULL), -ENODEV);
+	m = new_message(family, KDP_CMD_RESCAN);
+	put_u32(&m, KDP_A_INSTANCE, 1023);
+	comes_back("rescan of what is not there", talk(&m, NULL), -ENODEV);
 	m = new_message(family, KDP_CMD_GET);
 	put_u32(&m, KDP_A_INSTANCE, 1023);
 	comes_back("get of what is not there", talk(&m, NULL), -ENODEV);
@@ -351,6 +356,9 @@ static void as_nobody(uint32_t instance)
 	comes_back("nobody: disconnect", talk(&m, NULL), -EPERM);
 	m = set_message(instance);
 	comes_back("nobody: set", talk(&m, NULL), -EPERM);
+	m = new_message(family, KDP_CMD_RESCAN);
+	put_u32(&m, KDP_A_INSTANCE, instance);
+	comes_back("nobody: rescan", talk(&m, NULL), -EPERM);
 	m = new_message(family, KDP_CMD_GET);
 	m.nl.nlmsg_flags |= NLM_F_DUMP;
 	comes_back("nobody: dump", talk(&m, NULL), 0);
@@ -373,6 +381,9 @@ static void as_false_root(uint32_t instance)
 	comes_back("root of a user namespace: disconnect", talk(&m, NULL), -EPERM);
 	m = set_message(instance);
 	comes_back("root of a user namespace: set", talk(&m, NULL), -EPERM);
+	m = new_message(family, KDP_CMD_RESCAN);
+	put_u32(&m, KDP_A_INSTANCE, instance);
+	comes_back("root of a user namespace: rescan", talk(&m, NULL), -EPERM);
 }
 
 static void in_another_net(uint32_t instance)
@@ -395,6 +406,9 @@ static void in_another_net(uint32_t instance)
 	comes_back("another network namespace: disconnect", talk(&m, NULL), -ENODEV);
 	m = set_message(instance);
 	comes_back("another network namespace: set", talk(&m, NULL), -ENODEV);
+	m = new_message(family, KDP_CMD_RESCAN);
+	put_u32(&m, KDP_A_INSTANCE, instance);
+	comes_back("another network namespace: rescan", talk(&m, NULL), -ENODEV);
 }
 
 int main(int argc, char **argv)
@@ -416,6 +430,9 @@ int main(int argc, char **argv)
 		put_u32(&m, KDP_A_INSTANCE, instance);
 		comes_back("set of one, nothing", talk(&m, NULL), -EINVAL);
 		test_set(instance);
+		m = new_message(family, KDP_CMD_RESCAN);
+		put_u32(&m, KDP_A_INSTANCE, instance);
+		comes_back("rescan", talk(&m, NULL), 0);
 		test_dump(true);
 		in_child(as_nobody, instance);
 		in_child(as_false_root, instance);

@@ -62,6 +62,7 @@ ktap_check "nvme write and read 512 bytes" nvme_write_read "$char" 0 512
 ktap_check "nvme write and read 4096 bytes" nvme_write_read "$char" 8 4096
 ktap_check "nvme write and read 64 KiB" nvme_write_read "$char" 64 65536
 ktap_check "nvme io-passthru" io_passthru_reads
+ktap_check "nvme ns-rescan" bounded nvme ns-rescan "/dev/$ctrl"
 ktap_check "nvme flush" bounded nvme flush "$char"
 ktap_check "nvme read beyond the end fails" fails nvme read "$char" -s 32768 -c 7 -z 4096 -d "$tmp/none"
 ktap_check "nvme io-passthru of an unknown opcode fails" \

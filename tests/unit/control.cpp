@@ -81,6 +81,11 @@ void put_controller(nl_msg* m)
         nla_put_string(m, KDP_A_NS_CHAR_NAME, nsid == 1 ? "kdpg3n1" : "kdpg3n2");
         nla_put_u64(m, KDP_A_NS_BLOCKS, std::uint64_t{1} << 33);
         nla_put_u32(m, KDP_A_NS_BLOCK_SIZE, 512);
+        if (nsid == 2) {
+            nla_put(m, KDP_A_NS_UUID, 16, "0123456789abcdef");
+            nla_put(m, KDP_A_NS_NGUID, 16, "0123456789\xab\x00\x00\x00\x00\xff");
+            nla_put(m, KDP_A_NS_EUI64, 8, "\x00\x01\x02\x03\x04\x05\x06\xff");
+        }
         nla_nest_end(m, ns);
     }
     nla_nest_end(m, list);
@@ -130,6 +135,26 @@ TEST(ControlParse, WrongLengthsAreRefused)
     nla_put_string(address.get(), KDP_A_NAME, "kdp3");
     nla_put_u32(address.get(), KDP_A_TRADDR, AF_INET);
     EXPECT_EQ(parse_controller(address.parse()).error().code, EPROTO);
+}
+
+TEST(ControlParse, AnIdentifierOfAnotherLength)
+{
+    const std::pair<int, int> cases[] = {{KDP_A_NS_UUID, 15},  {KDP_A_NS_UUID, 17},
+                                         {KDP_A_NS_NGUID, 8},  {KDP_A_NS_EUI64, 16},
+                                         {KDP_A_NS_EUI64, 0}};
+
+    for (const auto& [type, length] : cases) {
+        Message message;
+        nla_put_u32(message.get(), KDP_A_INSTANCE, 3);
+        nla_put_string(message.get(), KDP_A_NAME, "kdp3");
+        nlattr* list = nla_nest_start(message.get(), KDP_A_NAMESPACES);
+        nlattr* ns = nla_nest_start(message.get(), KDP_A_NAMESPACE);
+        nla_put_u32(message.get(), KDP_A_NSID, 1);
+        nla_put(message.get(), type, length, "0123456789abcdefg");
+        nla_nest_end(message.get(), ns);
+        nla_nest_end(message.get(), list);
+        EXPECT_EQ(parse_controller(message.parse()).error().code, EPROTO) << type << " " << length;
+    }
 }
 
 TEST(ControlParse, StringWithoutNulStaysInside)
@@ -192,6 +217,12 @@ TEST(ControlJson, Shape)
     EXPECT_EQ(c["counters"]["bytes_copied"], 1000 + KDP_S_BYTES_COPIED);
     EXPECT_EQ(c["namespaces"][0]["disk"], "kdp3n1");
     EXPECT_EQ(c["namespaces"][0]["bytes"], std::uint64_t{1} << 42);
+    EXPECT_FALSE(c["namespaces"][0].contains("uuid"));
+    EXPECT_FALSE(c["namespaces"][0].contains("nguid"));
+    EXPECT_FALSE(c["namespaces"][0].contains("eui64"));
+    EXPECT_EQ(c["namespaces"][1]["uuid"], "30313233-3435-3637-3839-616263646566");
+    EXPECT_EQ(c["namespaces"][1]["nguid"], "30313233343536373839ab00000000ff");
+    EXPECT_EQ(c["namespaces"][1]["eui64"], "00010203040506ff");
     EXPECT_EQ(tool::controllers_to_json({})["controllers"].size(), 0u);
 }
 

@@ -41,7 +41,7 @@ TEST(PeerScript, Settings)
 {
     const Script script = parse_script(
         "set mqes 0; set sgls 0xffffffff # all of it\n"
-        "set list endless\n"
+        "set list endless; set oaes 0x100\n"
         "namespace 7 blocks 0xffffffffffffffff lbads 31\n"
         "namespace 9\n"
         "namespace 7 metadata 8\n"
@@ -53,6 +53,8 @@ TEST(PeerScript, Settings)
     EXPECT_EQ(config.mqes, 0U);
     EXPECT_EQ(config.sgls, 0xffffffffU);
     EXPECT_EQ(config.list, unsigned(List::endless));
+    EXPECT_EQ(config.oaes, 0x100U);
+    EXPECT_EQ(parse_script("", "s").config.oaes, 0U);
     ASSERT_EQ(config.namespaces.size(), 2U);
     EXPECT_EQ(config.namespaces[0].nsid, 7U);
     EXPECT_EQ(config.namespaces[0].blocks, UINT64_MAX);
@@ -75,10 +77,14 @@ TEST(PeerScript, Rules)
         "at 1 cm-request queue 0 do reject 6\n"
         "at 1 cm-request do private short\n"
         "at 1 write do key 17, fetch before\n"
-        "at 2 identify cns 1 do patch 1792 00ff",
+        "at 2 identify cns 1 do patch 1792 00ff\n"
+        "at 1 get-log-page lid 4 do no-data; at every async-event do result 0x40002",
         "s");
 
-    ASSERT_EQ(script.rules.size(), 7U);
+    ASSERT_EQ(script.rules.size(), 9U);
+    EXPECT_EQ(script.rules[7].event, Event::get_log_page);
+    EXPECT_EQ(script.rules[7].filter.lid, 4U);
+    EXPECT_EQ(script.rules[8].actions[0].number, 0x40002U);
     const Rule& read = script.rules[0];
     EXPECT_EQ(read.line, 1U);
     EXPECT_EQ(read.event, Event::read);
@@ -208,6 +214,14 @@ TEST(PeerRules, CountOnlyWhatTheyAreAbout)
     connect.queue = 1;
     connect.opcode = 0x7f;
 
+    Occurrence log;
+    log.event = Event::get_log_page;
+    log.queue = 0;
+    log.lid = 4;
+
+    EXPECT_EQ(plays_at("at 2 get-log-page lid 4 do no-response", log), "2");
+    EXPECT_EQ(plays_at("at 1 get-log-page lid 2 do no-response", log), "");
+    EXPECT_EQ(plays_at("at 1 admin do no-response", log), "1");
     EXPECT_EQ(plays_at("at 2 read do no-response", read), "2");
     EXPECT_EQ(plays_at("at 2+ read do no-response", read), "234");
     EXPECT_EQ(plays_at("at every read do no-response", read), "1234");
@@ -233,12 +247,17 @@ TEST(PeerIdentify, IsWhatTheScriptSays)
 
     ASSERT_EQ(nvmf_ctrl_info_parse(identify_controller(config, 3, "nqn.x").data(), 4096, &ctrl), 0);
     EXPECT_EQ(ctrl.cntlid, 3);
+    EXPECT_EQ(ctrl.oaes, 0U);
     EXPECT_EQ(ctrl.mdts, 4096U << 5);
     EXPECT_EQ(ctrl.nn, 1U);
     EXPECT_EQ(nvmf_inline_max(&ctrl), 4096U);
     ASSERT_EQ(nvmf_ns_info_parse(identify_namespace(config.namespaces[0]).data(), &ns), 0);
     EXPECT_EQ(ns.blocks, 100U);
     EXPECT_EQ(ns.lba_shift, 12);
+    // the descriptors agree with it
+    EXPECT_TRUE(nvmf_ns_has_id(&ns));
+    EXPECT_EQ(nvmf_ns_descriptors_parse(identify_descriptors(1).data(), &ns), 0);
+    EXPECT_EQ(nvmf_ns_descriptors_parse(identify_descriptors(2).data(), &ns), -EPROTO);
 
     config = parse_script("set sgls 0; patch 1 26 05; patch controller 4 41", "s").config;
     EXPECT_EQ(nvmf_ctrl_info_parse(identify_controller(config, 3, "nqn.x").data(), 4096, &ctrl),

@@ -21,6 +21,7 @@ TEST(WireCommand, Opcodes)
     EXPECT_EQ(NVMF_ADM_IDENTIFY, 0x06);
     EXPECT_EQ(NVMF_ADM_SET_FEATURES, 0x09);
     EXPECT_EQ(NVMF_ADM_GET_FEATURES, 0x0a);
+    EXPECT_EQ(NVMF_ADM_ASYNC_EVENT, 0x0c);
     EXPECT_EQ(NVMF_ADM_KEEP_ALIVE, 0x18);
     EXPECT_EQ(NVMF_IO_FLUSH, 0x00);
     EXPECT_EQ(NVMF_IO_WRITE, 0x01);
@@ -69,6 +70,14 @@ TEST(WireCommand, IdentifyActiveNamespaces)
     EXPECT_EQ(NVMF_IDENTIFY_SIZE / 4, NVMF_ACTIVE_NS_PER_LIST);
 }
 
+TEST(WireCommand, IdentifyDescriptors)
+{
+    auto sqe = poisoned<nvmf_sqe>();
+
+    nvmf_build_identify(&sqe, NVMF_CNS_NS_DESCRIPTORS, 2);
+    EXPECT_EQ(bytes_of(sqe), hex("06 40 00 00 02 00 00 00 00*32  03 00*23"));
+}
+
 TEST(WireCommand, SetNumberOfQueues)
 {
     auto sqe = poisoned<nvmf_sqe>();
@@ -92,6 +101,59 @@ TEST(WireCommand, NumberOfQueuesAllotted)
     EXPECT_EQ(nvmf_num_queues(0x00070003), 4u);
     EXPECT_EQ(nvmf_num_queues(0xffffffff), 65536u);
     EXPECT_EQ(nvmf_num_queues(0xdeadbeef00010001), 2u);
+}
+
+TEST(WireCommand, TellOfNamespaceChanges)
+{
+    auto sqe = poisoned<nvmf_sqe>();
+
+    nvmf_build_set_events(&sqe, NVMF_EVENT_NS_ATTR);
+    EXPECT_EQ(bytes_of(sqe), hex("09 40 00 00 00*4 00*32  0b 00 00 00  00 01 00 00  00*16"));
+}
+
+TEST(WireCommand, AsynchronousEventRequest)
+{
+    auto sqe = poisoned<nvmf_sqe>();
+
+    nvmf_build_async_event(&sqe);
+    EXPECT_EQ(bytes_of(sqe), hex("0c 40 00*62"));
+}
+
+// Dword 0 of its answer: type in 2:0, information in 15:8, log page in 23:16.
+TEST(WireCommand, AnEvent)
+{
+    nvmf_event event = nvmf_event_parse(0x00040002);
+
+    EXPECT_EQ(event.type, NVMF_EVENT_NOTICE);
+    EXPECT_EQ(event.info, NVMF_NOTICE_NS_CHANGED);
+    EXPECT_EQ(event.lid, NVMF_LOG_CHANGED_NS);
+    EXPECT_TRUE(nvmf_event_is_ns_change(&event));
+
+    event = nvmf_event_parse(0xdeadbeefff0cab0f);
+    EXPECT_EQ(event.type, 7);
+    EXPECT_EQ(event.info, 0xab);
+    EXPECT_EQ(event.lid, 0x0c);
+    EXPECT_FALSE(nvmf_event_is_ns_change(&event));
+
+    event = nvmf_event_parse(0x000c0302);  // asymmetric access changed
+    EXPECT_FALSE(nvmf_event_is_ns_change(&event));
+    event = nvmf_event_parse(0x00040001);  // health
+    EXPECT_FALSE(nvmf_event_is_ns_change(&event));
+}
+
+// NUMD, in dwords and 0-based: its lower half in CDW10 31:16, its upper half in CDW11.
+TEST(WireCommand, GetLogPage)
+{
+    auto sqe = poisoned<nvmf_sqe>();
+
+    nvmf_build_get_log_page(&sqe, NVMF_LOG_CHANGED_NS, NVMF_NSID_ALL, NVMF_LOG_CHANGED_NS_SIZE);
+    EXPECT_EQ(bytes_of(sqe), hex("02 40 00 00 ff*4 00*32  04 00 ff 03  00*20"));
+    nvmf_build_get_log_page(&sqe, NVMF_LOG_SMART, 1, 512);
+    EXPECT_EQ(bytes_of(sqe), hex("02 40 00 00 01 00 00 00 00*32  02 00 7f 00  00*20"));
+    nvmf_build_get_log_page(&sqe, NVMF_LOG_ERROR, 0, 4);
+    EXPECT_EQ(bytes_of(sqe), hex("02 40 00 00 00*4 00*32  01 00 00 00  00*20"));
+    nvmf_build_get_log_page(&sqe, 0xff, 0, 0x00140000);
+    EXPECT_EQ(bytes_of(sqe), hex("02 40 00 00 00*4 00*32  ff 00 ff ff  04 00 00 00  00*16"));
 }
 
 TEST(WireCommand, KeepAlive)

@@ -25,6 +25,7 @@ Page controller()
         .text(64, "6.12.1", 8)      // FR
         .put8(77, 5)                // MDTS: 2^5 pages
         .put16(78, 0x0203)          // CNTLID
+        .put32(92, 0x00000900)      // OAES: namespaces and access changes
         .put16(320, 10)             // KAS
         .put8(512, 0x66)            // SQES
         .put8(513, 0x44)            // CQES
@@ -74,6 +75,8 @@ TEST(WireIdentifyCtrl, APlainTarget)
     EXPECT_EQ(info.cntlid, 0x0203);
     EXPECT_EQ(info.mdts, 131072u);
     EXPECT_EQ(info.kas, 10);
+    EXPECT_EQ(info.oaes, 0x00000900u);
+    EXPECT_TRUE(info.oaes & NVMF_OAES_NS_ATTR);
     EXPECT_EQ(info.maxcmd, 128);
     EXPECT_EQ(info.nn, 1024u);
     EXPECT_EQ(info.oncs, NVMF_ONCS_DSM | NVMF_ONCS_WRITE_ZEROES);

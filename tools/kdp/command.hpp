@@ -26,6 +26,7 @@ void add_list(CLI::App& app, Run& run);
 void add_monitor(CLI::App& app, Run& run);
 void add_reset(CLI::App& app, Run& run);
 void add_set(CLI::App& app, Run& run);
+void add_rescan(CLI::App& app, Run& run);
 void add_stats(CLI::App& app, Run& run);
 
 }  // namespace kdp::tool

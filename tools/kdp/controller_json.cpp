@@ -1,19 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "controller_json.hpp"
 
+#include <span>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <kdp/host_id.hpp>
+
 namespace kdp::tool {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
+std::string hex(std::span<const std::uint8_t> bytes)
+{
+    return fmt::format("{:02x}", fmt::join(bytes, ""));
+}
+
 Json namespace_to_json(const control::Namespace& ns)
 {
-    return {{"nsid", ns.nsid},
-            {"disk", ns.disk},
-            {"char_device", ns.char_device},
-            {"blocks", ns.blocks},
-            {"block_size", ns.block_size},
-            {"bytes", ns.blocks * ns.block_size}};
+    Json json = {{"nsid", ns.nsid},
+                 {"disk", ns.disk},
+                 {"char_device", ns.char_device},
+                 {"blocks", ns.blocks},
+                 {"block_size", ns.block_size},
+                 {"bytes", ns.blocks * ns.block_size}};
+    if (ns.uuid)
+        json["uuid"] = format_uuid(*ns.uuid);
+    if (ns.nguid)
+        json["nguid"] = hex(*ns.nguid);
+    if (ns.eui64)
+        json["eui64"] = hex(*ns.eui64);
+    return json;
 }
 
 Json controller_to_json(const control::Controller& c)

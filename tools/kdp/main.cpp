@@ -25,6 +25,7 @@ int main(int argc, char** argv)
     add_list(app, run);
     add_reset(app, run);
     add_set(app, run);
+    add_rescan(app, run);
     add_stats(app, run);
     add_monitor(app, run);
     add_bench(app, run);

@@ -111,13 +111,24 @@
  *	     ENODEV		no such controller in this network namespace
  *	     ENOMEM, EINTR	there is no poller thread to be had; all is as it was
  *
+ * KDP_CMD_RESCAN: make the disks of one controller what it lists now: add, remove, resize.
+ * A namespace that is another one than before under its number gets a new disk. Answers
+ * when done. Where the controller tells of changes by itself, nobody needs this.
+ *
+ *   KDP_A_INSTANCE		u32. Required.
+ *   Errors: ENODEV		no such controller in this network namespace, or it has no
+ *				connection, and none is coming
+ *	     EAGAIN		the connection is just being made anew: that looks, too
+ *	     ECONNRESET		the connection broke meanwhile
+ *	     EIO		the controller does not list its namespaces
+ *
  * KDP_CMD_GET: describe controllers. With NLM_F_DUMP all of this network
  * namespace, else the one of KDP_A_INSTANCE. One message a controller, with the
  * attributes below; while a connection is just being made or taken down, those from
  * KDP_A_CNTLID to KDP_A_STATS are missing.
  *
  *   Errors: ENODEV		no such controller in this network namespace
- *	     EMSGSIZE		more namespaces than a message has room for (some 400)
+ *	     EMSGSIZE		more namespaces than a message has room for (some 240)
  *
  *   KDP_A_INSTANCE		u32
  *   KDP_A_NAME			string, "kdp0"
@@ -149,6 +160,10 @@
  *     KDP_A_NS_CHAR_NAME	string, the char device's name: "kdpg0n1"
  *     KDP_A_NS_BLOCKS		u64, logical blocks
  *     KDP_A_NS_BLOCK_SIZE	u32, bytes
+ *     KDP_A_NS_UUID		16 bytes: who it is, in the order in which a UUID is written
+ *     KDP_A_NS_NGUID		16 bytes, and
+ *     KDP_A_NS_EUI64		8 bytes: the same, big endian. Each only where the
+ *				controller tells it.
  *
  * KDP_CMD_GET_QUEUES: with NLM_F_DUMP, one message a queue of each controller of this network
  * namespace that is connected, by controller and queue:
@@ -225,6 +240,9 @@ enum kdp_attr {
 	KDP_A_RECONNECT_DELAY,
 	KDP_A_RECONNECTS,
 	KDP_A_REASON,
+	KDP_A_NS_UUID,
+	KDP_A_NS_NGUID,
+	KDP_A_NS_EUI64,
 
 	__KDP_A_MAX,
 	KDP_A_MAX = __KDP_A_MAX - 1
