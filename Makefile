@@ -60,6 +60,12 @@ check: ## units, and every selftest on both stock kernels; last line "N passed, 
 check-debug: ## every selftest on the checking kernels (debug and uml-debug)
 	@tests/check.sh deps build debug
 
+check-faults: ## the long faults, in two machines and in one: killed targets, cut wires (a quarter of an hour)
+	@tests/check.sh deps build faults
+
+check-scale: ## 8 controllers with 4 namespaces each; a thousand connects with flat memory
+	@tests/check.sh deps build scale
+
 check-watchers: tools selftests ## plant faults in a copy and see each caught
 	@tests/watchers/check.sh
 
@@ -92,5 +98,6 @@ install: tools modules ## programs under PREFIX, modules for KVER, depmod
 clean: ## remove build/
 	@rm -rf build
 
-.PHONY: help deps all modules lib tools selftests demo check check-debug check-watchers bench-host bench-modes debug-kernel \
+.PHONY: help deps all modules lib tools selftests demo check check-debug check-faults check-scale \
+	check-watchers bench-host bench-modes debug-kernel \
 	uml lint fuzz-wire vm install clean

@@ -10,9 +10,12 @@
 #
 #   make check        deps build user tree modules vm
 #   make check-debug  deps build debug
-#   .ci/run           all of them
+#   make check-faults deps build faults
+#   make check-scale  deps build scale
+#   .ci/run           all but the last two
 #
 # Environment: KERNELS="6.12 6.1" (which to build for and boot), ACCEL (see tests/vm/run).
+# FAULTS_MACHINE=stock|debug: where the host of two machines runs.
 # FULL=1: every selftest on every machine; else some are skipped on some, by name, where
 # emulation would take minutes over what another machine shows in seconds.
 # CHECK_CLOCK=1: keep an eye on the clock. Once an hour has gone, no further stage of
@@ -216,11 +219,34 @@ checking_selftests() {
 		--machine "$machine" -- failure_walk
 }
 
+# The faults that take their time: two machines, then the long forms of recovery_* in one.
+stage_faults() {
+	local machine=${FAULTS_MACHINE:-stock} kver=${FAULTS_MACHINE:-}
+	[[ $machine != stock ]] || kver=$(scripts/kernel.sh --version 6.12)
+	stage "$machine: modules" "modules-$machine.log" scripts/build-modules.sh "$kver" || return
+	start_vm "$machine, two machines" 1800 --two --machine "$machine" -- --dir tests/faults
+	finish_vms
+	FULL=1 start_vm "$machine, recovery" 1800 --machine "$machine" -- \
+		recovery_target recovery_limits recovery_reset recovery_link
+	finish_vms
+}
+
+# User-Mode Linux is the fast one: there a thousand times.
+stage_scale() {
+	stage "uml: kernel" kernel-uml.log scripts/build-kernel.sh uml &&
+		stage "uml: modules" modules-uml.log scripts/build-modules.sh uml || return
+	stage "stock: modules" modules-stock.log scripts/build-modules.sh "$(scripts/kernel.sh --version 6.12)" || return
+	SCALE=${SCALE:-8 4 1000} start_vm "uml, scale" 1800 --machine uml -- scale
+	finish_vms
+	SCALE=${SCALE:-8 4 100} start_vm "6.12, scale" 1800 --kernel 6.12 -- scale
+	finish_vms
+}
+
 # --- machines, side by side ---------------------------------------------------------
 
 vm_names=() vm_pids=()
 
-# start_vm NAME SECONDS [OPTIONS-OF-TESTS/VM/RUN...] [-- SELFTEST...]
+# start_vm NAME SECONDS [--two] [OPTIONS-OF-TESTS/VM/RUN...] [-- SELFTEST...]
 start_vm() {
 	local name=$1
 	say "selftests on $name"
@@ -229,16 +255,23 @@ start_vm() {
 }
 
 selftests_in_vm() {
-	local out=$1 limit=$2 options=()
+	local out=$1 limit=$2 run=tests/vm/run options=() name words=()
 	shift 2
+	if [[ ${1:-} == --two ]]; then
+		run=tests/vm/run-two
+		shift
+	fi
 	while (($#)) && [[ $1 != -- ]]; do
 		options+=("$1")
 		shift
 	done
+	for name in SCALE FAULTS_HOST; do
+		[[ -z ${!name:-} ]] || words+=("$name=${!name}")
+	done
 	rm -rf "$out"
 	mkdir -p "$out"
-	tests/vm/run "${options[@]}" --timeout "$limit" --out "$out" -- \
-		tests/vm/guest/run-selftests.sh "${@:2}" </dev/null
+	"$run" "${options[@]}" --timeout "$limit" --out "$out" -- \
+		env "${words[@]}" tests/vm/guest/run-selftests.sh "${@:2}" </dev/null
 }
 
 run_vm() {

@@ -3,9 +3,9 @@
 #
 # In the guest: run the selftests, one after the other, each watched.
 #
-#   tests/vm/run [--kernel 6.1] -- tests/vm/guest/run-selftests.sh [--without NAME] [NAME...]
+#   tests/vm/run [--kernel 6.1] -- tests/vm/guest/run-selftests.sh [--dir DIR] [--without NAME] [NAME...]
 #
-# NAME is a file of tests/selftests without ".sh"; all of them (--without one) if none is given. Of all,
+# NAME is a file of tests/selftests (or of --dir) without ".sh"; all of them (--without one) if none is given. Of all,
 # one whose head says `# quick: MACHINE...` runs on those alone (6.12, 6.1, debug, uml,
 # uml-debug) and is skipped elsewhere, unless FULL=1: emulation takes its time.
 # A test prints KTAP, exits 0 (pass), 4 (skip) or otherwise (fail), and may say in
@@ -144,6 +144,10 @@ warm_up() {
 }
 
 all=0 without=''
+if [[ ${1:-} == --dir ]]; then
+	selftests=$KDP_REPO/${2:?--dir which?}
+	shift 2
+fi
 if [[ ${1:-} == --without ]]; then
 	without=${2:?--without which?}
 	shift 2

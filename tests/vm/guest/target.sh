@@ -75,18 +75,30 @@ target_forget_ports() {
 	rmdir "$nvmet/subsystems/$target_keeper"
 }
 
-# target_up [--hosts HOSTNQN,...] [--namespaces N] [--blocksize 512|4096] NQN MB [PORT]
+# target_identity DIR UUID N: who namespace N is; N is added to the UUID's last digit.
+target_identity() {
+	local uuid
+	uuid=${2%?}$(printf %x $((0x${2: -1} + $3)))
+	echo "$uuid" >"$1/device_uuid" && echo "$uuid" >"$1/device_nguid"
+}
+
+# target_up [--hosts HOSTNQN,...] [--namespaces N] [--blocksize 512|4096]
+#           [--devices NODE,...] [--uuid UUID] NQN MB [PORT]
 #
 # A subsystem with N (1) namespaces of MB each, reachable at KDP_ADDR and KDP_ADDR6,
 # port 4420 unless said. With --hosts only those hosts may connect; else any host.
+# With --devices those are the namespaces; MB does not matter. With --uuid they are the same
+# ones each time: UUID for all but its last digit, and the same as NGUID.
 # Call it once a subsystem; undo with target_down.
 target_up() {
-	local hosts='' namespaces=1 blocksize=512
+	local hosts='' namespaces=1 blocksize=512 devices=() uuid=''
 	while [[ ${1:-} == --* ]]; do
 		case $1 in
 		--hosts) hosts=$2 ;;
 		--namespaces) namespaces=$2 ;;
 		--blocksize) blocksize=$2 ;;
+		--devices) IFS=, read -ra devices <<<"$2"; namespaces=${#devices[@]} ;;
+		--uuid) uuid=$2 ;;
 		*) complain "target_up: unknown option $1"; return ;;
 		esac
 		shift 2
@@ -107,10 +119,13 @@ target_up() {
 	printf %s "$nqn" | sha1sum | head -c 16 >"$subsys/attr_serial"
 
 	for ((n = 1; n <= namespaces; n++)); do
-		node=$(target_backend "$(target_backend_name "$nqn" "$n")" "$mb" "$blocksize") ||
+		node=${devices[n - 1]:-}
+		[[ -n $node ]] ||
+			node=$(target_backend "$(target_backend_name "$nqn" "$n")" "$mb" "$blocksize") ||
 			complain "target_up: cannot make a null_blk of $mb MB for $nqn" || return
 		mkdir "$subsys/namespaces/$n" &&
 			echo "$node" >"$subsys/namespaces/$n/device_path" &&
+			{ [[ -z $uuid ]] || target_identity "$subsys/namespaces/$n" "$uuid" "$n"; } &&
 			echo 1 >"$subsys/namespaces/$n/enable" ||
 			complain "target_up: cannot enable namespace $n of $nqn on $node" || return
 	done

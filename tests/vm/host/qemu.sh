@@ -46,11 +46,44 @@ vm_qemu_command() {
 		-kernel "$kdir/boot/vmlinuz-$kver" -initrd "$initramfs" -append "$kargs $append"
 		"${console[@]}"
 		-device virtio-rng-pci
-		-netdev user,id=net0,restrict=on,ipv6=off -device virtio-net-pci,netdev=net0
 		-fsdev "local,id=root,path=/,security_model=none,readonly=on,multidevs=remap"
 		-device virtio-9p-pci,fsdev=root,mount_tag=root
 		-fsdev "local,id=out,path=${out//,/,,},security_model=none,multidevs=remap"
 		-device virtio-9p-pci,fsdev=out,mount_tag=out
 	)
+	if [[ -n $link ]]; then
+		vm_qemu_link "${link%:*}" "${link#*:}"
+	else
+		command+=(-netdev "user,id=net0,restrict=on,ipv6=off" -device "virtio-net-pci,netdev=net0")
+	fi
+	[[ -z ${disks[*]} ]] || vm_qemu_disks
 }
 
+# vm_qemu_link LOCAL REMOTE: the wire to another machine, which can be cut from outside:
+# then what is sent vanishes, both ways. QEMU is told by the FIFO qmp.in, and answers in
+# qmp.out; whom to kill is in the file pid.
+vm_qemu_link() {
+	local host=${1##*.} wire="local.type=inet,local.host=$1,local.port=47910"
+	mkfifo "$out/qmp.in" "$out/qmp.out"
+	# shellcheck disable=SC2054 # the commas are QEMU's
+	command+=(
+		-netdev "dgram,id=net0,$wire,remote.type=inet,remote.host=$2,remote.port=47910"
+		-device "virtio-net-pci,netdev=net0,mac=52:54:00:77:00:$(printf %02x "$host")"
+		-chardev null,id=nowhere
+		-object filter-redirector,id=cut,netdev=net0,queue=all,outdev=nowhere,status=off
+		-chardev "pipe,id=qmp,path=${out//,/,,}/qmp" -mon chardev=qmp,mode=control
+		-pidfile "$out/pid"
+	)
+}
+
+# No cache that the guest would have to flush: what has been written when a write ends
+# survives the guest, though not this machine.
+vm_qemu_disks() {
+	local i
+	for i in "${!disks[@]}"; do
+		command+=(
+			-drive "if=none,id=disk$i,file=${disks[i]//,/,,},format=raw,cache=unsafe"
+			-device "virtio-blk-pci,drive=disk$i,write-cache=off"
+		)
+	done
+}
