@@ -139,8 +139,10 @@ TEST(ControlParse, WrongLengthsAreRefused)
 
 TEST(ControlParse, AnIdentifierOfAnotherLength)
 {
-    const std::pair<int, int> cases[] = {{KDP_A_NS_UUID, 15},  {KDP_A_NS_UUID, 17},
-                                         {KDP_A_NS_NGUID, 8},  {KDP_A_NS_EUI64, 16},
+    const std::pair<int, int> cases[] = {{KDP_A_NS_UUID, 15},
+                                         {KDP_A_NS_UUID, 17},
+                                         {KDP_A_NS_NGUID, 8},
+                                         {KDP_A_NS_EUI64, 16},
                                          {KDP_A_NS_EUI64, 0}};
 
     for (const auto& [type, length] : cases) {

@@ -100,9 +100,9 @@ TEST(WireNsIdentity, UnknownTypesAreSkipped)
 {
     auto info = nobody();
 
-    ASSERT_EQ(parse("00 01 00 00 aa 05 03 00 00 01 02 03 ff ff 00 00 55*255 03 10 00 00" + uuid,
-                    info),
-              0);
+    ASSERT_EQ(
+        parse("00 01 00 00 aa 05 03 00 00 01 02 03 ff ff 00 00 55*255 03 10 00 00" + uuid, info),
+        0);
     EXPECT_EQ(bytes(info.uuid), hex(uuid));
 }
 
