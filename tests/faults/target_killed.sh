@@ -24,8 +24,8 @@ if command -v mkfs.xfs >/dev/null && modprobe -q xfs; then filesystems+=(xfs); f
 world_begin
 for fs in "${filesystems[@]}"; do
 	host_connected "$KDP_TARGET" "$nqn" -k 3000 --reconnect-delay 2
-	files_begin "$disk2" "$fs"
 	load_begin "$disk"
+	files_begin "$disk2" "$fs"
 	survives "$fs: the target is killed" killed started
 	survives "$fs: and killed again, for 10 s" killed started 10
 	load_end

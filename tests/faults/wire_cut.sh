@@ -17,8 +17,8 @@ cut_for() {
 
 world_begin
 host_connected "$KDP_TARGET" "$nqn" -k 3000 --reconnect-delay 2
-files_begin "$disk2"
 load_begin "$disk"
+files_begin "$disk2"
 for seconds in 3 30; do
 	ktap_check "cut for $seconds s" cut_for "$seconds"
 	ktap_check "live after that" becomes live

@@ -143,19 +143,25 @@ fio_begin() {
 	timeout -k 5 $((20 * patience)) fio --name=t --thread --filename="$1" --allow_file_create=0 --rw=randrw --bs=4k --direct=1 \
 		--time_based --runtime=3600 --verify=crc32c --verify_fatal=1 --verify_state_save=0 --minimal "${depth[@]}" \
 		>"$tmp/fio.said" 2>&1 &
-	fio_pid=$!
+	fio_pid=$! fio_self=''
 }
 
-# It knows what to do when it is asked to end.
+# It knows what to do when it is asked to end: it catches SIGTERM.
 fio_listens() {
-	local mask
-	mask=$(sed -n 's/^SigCgt:[[:space:]]*/0x/p' "/proc/$(pgrep -P "$fio_pid" -x fio)/status" 2>/dev/null)
+	local key value mask=0
+	[[ -n $fio_self ]] || fio_self=$(pgrep -P "$fio_pid" -x fio) || return
+	while read -r key value; do
+		[[ $key != SigCgt: ]] || mask=$((0x$value))
+	done 2>/dev/null <"/proc/$fio_self/status"
 	((mask >> 14 & 1))
 }
 
+fio_starts() {
+	wait_until "$patience" fio_listens || complain "fio does not start:"$'\n'"$(loads_said)"
+}
+
 io_runs() {
-	[[ -z $fio_pid ]] || wait_until "$patience" fio_listens ||
-		complain "fio does not start:"$'\n'"$(loads_said)" || return
+	[[ -z $fio_pid ]] || fio_starts || return
 	goes_on "$1"
 }
 
@@ -175,7 +181,7 @@ ends() {
 
 # Of fio's statuses 128 says that it was asked to end and has met no error.
 fio_end() {
-	pkill -TERM -P "$fio_pid" -x fio
+	kill -TERM "$fio_self"
 	ends "$fio_pid" || complain "fio does not end" || return
 	fio_pid=''
 	((ended_with == 128)) || complain "fio's status is $ended_with:"$'\n'"$(cut -c 1-300 "$tmp/fio.said")"
@@ -212,9 +218,11 @@ ledger_holds() {
 	bounded ledger check "${1:-$disk}" "$ledger_at" "$tmp/ledger.book"
 }
 
-# load_begin DISK [--errors]: both; with --errors their I/O may fail, but not lie.
+# load_begin DISK [--errors]: both; with --errors their I/O may fail, but not lie. fio starts
+# alone: beside other loads it takes several times as long.
 load_begin() {
 	fio_begin "$@"
+	fio_starts
 	ledger_begin "$@"
 	ktap_check "I/O runs" io_runs "$1"
 }

@@ -36,8 +36,8 @@ kdp_only
 ktap_check "target is up" target_up --namespaces 2 "$nqn" 32
 calm
 host_connected "$KDP_ADDR" "$nqn"
-files_begin "$disk2"
 load_begin "$disk"
+files_begin "$disk2"
 ktap_check "reset $resets times" resets_survived
 ktap_check "and five times at once" resets_at_once
 ktap_check "live" becomes live

@@ -68,8 +68,8 @@ if [[ $FAULTS_HOST == kdp ]]; then
 	timeout -k 5 $((20 * patience)) kdp monitor >"$tmp/monitor" 2>&1 &
 	monitor_pid=$!
 fi
-files_begin "$disk2"
 load_begin "$disk"
+files_begin "$disk2"
 [[ $FAULTS_HOST != kdp ]] || commands=$(json commands)
 
 survives "the subsystem leaves the port" target_leaves target_returns
