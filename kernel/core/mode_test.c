@@ -64,6 +64,7 @@ static void rest_in(struct poller_world *w, enum kdp_cq_mode mode)
 	w->completed = false;
 	w->delivered = false;
 	w->steps = 0;
+	w->between = KDP_CQ_THREAD;
 	reinit_completion(&w->handled_one);
 }
 
@@ -99,9 +100,11 @@ static void change_loses_no_completion(struct kunit *test)
 			mode_at(MODE_AFTER);
 			WRITE_ONCE(w->changer, NULL);
 			expect_handled_once(w, what);
+			/* who acts upon the old mode is waited for, and nobody new does */
+			KUNIT_EXPECT_TRUE_MSG(test, w->steps & BIT(MODE_WAITED), "%s", what);
+			KUNIT_EXPECT_EQ_MSG(test, w->between, KDP_CQ_NONE, "%s", what);
 		}
 	}
-	KUNIT_EXPECT_TRUE(test, w->steps & BIT(MODE_NOBODY));
 }
 
 /* And whatever the change was, the new mode works on. */

@@ -103,6 +103,8 @@ void mode_at(enum mode_step step)
 	if (!w || READ_ONCE(w->changer) != current)
 		return;
 	w->steps |= BIT(step);
+	if (step == MODE_NOBODY)
+		w->between = w->conn[0].cq.mode;
 	if (step >= w->completes_at && !w->completed) {
 		w->completed = true;
 		kdp_fake_complete(w->target, &w->cqe, true);

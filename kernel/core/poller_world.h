@@ -81,6 +81,7 @@ struct poller_world {
 	enum mode_step		completes_at;
 	enum mode_step		delivers_at;
 	unsigned long		steps;		/* reached */
+	enum kdp_cq_mode	between;	/* what is to be seen while waiting for RCU */
 	bool			no_threads;	/* there is no memory for one */
 
 	/* of the model */

@@ -59,15 +59,17 @@ verified() {
 
 # It is done by the poll queues alone, and by nobody but its issuer.
 polled_io() {
-	local before after others
+	local polled others wakes
 	look
-	before=$(count poll commands) others=$(($(count default commands) + $(count read commands)))
+	polled=$(count poll commands) others=$(($(count default commands) + $(count read commands)))
+	wakes=$(($(count poll events) + $(count poll sleeps)))
 	bounded fio --name=t --filename="$disk" --rw=randread --bs=4k --direct=1 "${polled[@]}" --iodepth=8 \
 		--size=8M --number_ios="$nr_ios" --minimal || return
 	look
-	after=$(count poll commands) others=$(($(count default commands) + $(count read commands) - others))
-	echo "$((after - before)) polled, $others others, $(count poll events) events, $(count poll sleeps) sleeps"
-	((after - before >= nr_ios && others <= 20 && $(count poll events) == 0 && $(count poll sleeps) == 0))
+	polled=$(($(count poll commands) - polled)) others=$(($(count default commands) + $(count read commands) - others))
+	wakes=$(($(count poll events) + $(count poll sleeps) - wakes))
+	echo "$polled polled, $others others, $wakes events and sleeps"
+	((polled >= nr_ios && others <= 20 && wakes == 0))
 }
 
 # goes_to SET KEY DD_OPTION...: 64 commands there, and none to the other of default and read.
@@ -152,6 +154,20 @@ waits_for_late_poller() {
 	[[ $(json state) == live ]] || complain "the controller is $(json state)"
 }
 
+# Its issuer polls in vain until there is a connection again, which has poll queues like the first.
+survives_resets() {
+	local pid n=0
+	verified "${polled[@]}" --iodepth=8 --loops=3 &
+	pid=$!
+	while kill -0 "$pid" 2>/dev/null; do
+		bounded kdp reset "$ctrl" || return
+		((++n))
+	done
+	wait "$pid" || return
+	echo "$n resets"
+	((n > 0)) && poll_queues_are_callers
+}
+
 # The time limit does not help here.
 disconnects_unpolled() {
 	time_limit 3600000 && begin_polled_io || return
@@ -174,7 +190,8 @@ ktap_check "I/O of all kinds at once is right" verified --ioengine=libaio --iode
 ktap_check "writes go to the default queues" goes_to default bytes_written if=/dev/zero of="$disk" oflag=direct
 ktap_check "reads to those for reading" goes_to read bytes_read if="$disk" of=/dev/null iflag=direct
 ktap_check "a command that nobody polls for waits, and the connection lives" waits_for_late_poller
-ktap_check "polled I/O works on" polled_io
+ktap_check "polled I/O survives resets" survives_resets
+ktap_check "and works on, without events and sleeps" polled_io
 ktap_check "disconnect while nobody polls" disconnects_unpolled
 ktap_check "nothing is left" nothing_left
 

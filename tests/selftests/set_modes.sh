@@ -146,6 +146,10 @@ events_do_not_poll() {
 	((polls < ios / 2))
 }
 
+reset_keeps() {
+	change_to "$1" "$2" && bounded kdp reset "$ctrl" && is "$1" "$2" && by_ioctl
+}
+
 pollers() {
 	pgrep -c '^kdp_poll/' || true
 }
@@ -192,6 +196,8 @@ ktap_check "threads come and go" threads_come_and_go
 ktap_check "caller, -1: who waits polls and does not sleep" callers_poll
 ktap_check "caller, 1 us: who waits gives up and sleeps" callers_sleep
 ktap_check "event: nobody polls in vain" events_do_not_poll
+
+ktap_check "a new connection has what was set" reset_keeps caller 33
 
 on_every_path
 ktap_check "I/O runs on every path" wait_until "$patience" all_have_begun
