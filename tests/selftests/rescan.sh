@@ -204,10 +204,13 @@ storm &
 storm_pid=$!
 ktap_check "disconnect amid changes" disconnect "$ctrl"
 ktap_check "nothing is left" nothing_left
-connected "$KDP_ADDR" "$nqn"
+connected "$KDP_ADDR" "$nqn" --cq-mode caller
 rm "$tmp/storm"
 rc=0
 wait "$storm_pid" || rc=$?
 ktap_check "the changes end" test "$rc" = 0
 ktap_check "at last all are there" appear 1 2 3 4 5 6 7 8
+# nobody waits for the answer to an event request
+ktap_check "one is disabled" disable 8
+ktap_check "its devices go, where callers take completions, too" goes 8
 world_end
