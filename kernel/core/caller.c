@@ -2,7 +2,8 @@
 /*
  * Completions that are taken by whoever waits for them (KDP_CQ_CALLER, KDP_CQ_POLLED).
  *
- * A caller polls in short visits, each with bottom halves disabled and KDP_CQ_BUSY held:
+ * A caller polls in short visits, each with KDP_CQ_BUSY held, and bottom halves disabled but
+ * where the CQ is polled:
  * one visitor at a time, the others do not wait but come again. In a visit he handles
  * whatever there is, for others too.
  *
@@ -49,16 +50,26 @@ void kdp_caller_begin(struct kdp_cq *cq)
 	cq->term = atomic_long_inc_return(&kdp_terms);
 }
 
-/* Within an RCU read-side section. */
+static int kdp_caller_try_drain(struct kdp_cq *cq)
+{
+	int n;
+
+	if (!kdp_cq_trylock(cq))
+		return -EBUSY;
+	n = kdp_cq_drain(cq, KDP_CQ_BATCH);
+	kdp_cq_unlock(cq);
+	return n;
+}
+
+/* Within an RCU read-side section. A polled CQ has no soft interrupt to be kept out. */
 static int kdp_caller_visit(struct kdp_cq *cq)
 {
-	int n = -EBUSY;
+	int n;
 
+	if (cq->polled)
+		return kdp_caller_try_drain(cq);
 	local_bh_disable();
-	if (kdp_cq_trylock(cq)) {
-		n = kdp_cq_drain(cq, KDP_CQ_BATCH);
-		kdp_cq_unlock(cq);
-	}
+	n = kdp_caller_try_drain(cq);
 	local_bh_enable();
 	return n;
 }

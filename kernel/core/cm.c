@@ -239,8 +239,7 @@ bool kdp_conn_disconnect(struct kdp_conn *conn)
 		return false;
 	rdma_disconnect(conn->cm_id);
 	/* draining waits for completions, which then nobody else may be waiting for */
-	if (conn->cq.mode == KDP_CQ_POLLED)
-		kdp_conn_set_mode(conn, KDP_CQ_EVENT, 0);	/* cannot fail */
+	kdp_conn_stop_polling(conn);
 	ib_drain_qp(conn->qp);
 	return true;
 }

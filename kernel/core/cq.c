@@ -28,7 +28,9 @@ static void kdp_cq_handle(struct kdp_cq *cq, int n)
 	struct kdp_conn *conn = kdp_cq_conn(cq);
 	struct ib_wc *wc = cq->wc;
 
-	local_bh_disable();
+	/* until Linux 6.2 the bios of polled I/O must be put with bottom halves enabled */
+	if (!cq->polled)
+		local_bh_disable();
 	for (int i = 0; i < n; i++) {
 		if (kdp_fault(KDP_FAULT_COMPLETION))
 			wc[i].status = IB_WC_GENERAL_ERR;
@@ -36,7 +38,8 @@ static void kdp_cq_handle(struct kdp_cq *cq, int n)
 	}
 	if (conn->ops->handled)
 		conn->ops->handled(conn);
-	local_bh_enable();
+	if (!cq->polled)
+		local_bh_enable();
 }
 
 /*
@@ -106,6 +109,7 @@ int kdp_cq_create(struct kdp_conn *conn, u32 nr_cqe)
 	int err;
 
 	cq->mode = KDP_CQ_NONE;
+	cq->polled = conn->params.cq_mode == KDP_CQ_POLLED;
 	cq->stats = conn->stats;
 	ibcq = ib_create_cq(ib, kdp_cq_event, kdp_cq_async_event, conn, &attr);
 	if (IS_ERR(ibcq))

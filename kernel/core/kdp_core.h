@@ -102,6 +102,7 @@ enum kdp_cq_mode {
 struct kdp_cq {
 	struct ib_cq			*ib;
 	enum kdp_cq_mode		mode;	/* see mode.c */
+	bool				polled;	/* it began as KDP_CQ_POLLED: see kdp_cq_handle() */
 	s32				spin_us;
 	struct kdp_conn_stats __percpu	*stats;
 	struct ib_wc			wc[KDP_CQ_BATCH];	/* of who polls */
@@ -229,6 +230,12 @@ int kdp_conn_post_recv(struct kdp_conn *conn, const struct ib_recv_wr *chain);
  * -EINTR when there is no poller thread to be had: then nothing has changed.
  */
 int kdp_conn_set_mode(struct kdp_conn *conn, enum kdp_cq_mode mode, s32 spin_us);
+
+/*
+ * Nobody need poll @conn any more: if it is in mode KDP_CQ_POLLED, a thread serves it from
+ * now on (the soft interrupt, if there is no memory for a thread). Context as above.
+ */
+void kdp_conn_stop_polling(struct kdp_conn *conn);
 
 /*
  * In mode KDP_CQ_POLLED: handle a batch of completions. Returns how many there were, or -EBUSY when

@@ -137,3 +137,13 @@ int kdp_conn_set_mode(struct kdp_conn *conn, enum kdp_cq_mode mode, s32 spin_us)
 	return 0;
 }
 EXPORT_SYMBOL_GPL(kdp_conn_set_mode);
+
+void kdp_conn_stop_polling(struct kdp_conn *conn)
+{
+	if (conn->cq.mode != KDP_CQ_POLLED)
+		return;
+	/* the thread, since its bottom halves are enabled: see kdp_cq_handle() */
+	if (kdp_conn_set_mode(conn, KDP_CQ_THREAD, 0))
+		kdp_conn_set_mode(conn, KDP_CQ_EVENT, 0);	/* cannot fail */
+}
+EXPORT_SYMBOL_GPL(kdp_conn_stop_polling);

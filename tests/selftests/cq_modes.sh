@@ -4,6 +4,7 @@
 # Who takes completions: in each mode I/O is right, costs no more work requests, doorbells
 # and completions than it should, and ends in order when something goes while it runs.
 # timeout: 240
+# quick: 6.12 uml uml-debug
 
 . "$(dirname "$0")/common.sh"
 . "$(dirname "$0")/load.sh"

@@ -4,7 +4,7 @@
 # Queue sets: each kind of I/O goes to its queues; polled I/O needs no event and no sleep, waits
 # for whoever polls, and ends in order when something goes while it runs.
 # timeout: 180
-# quick: 6.12 6.1 uml uml-debug
+# quick: 6.1 uml
 
 . "$(dirname "$0")/common.sh"
 . "$(dirname "$0")/load.sh"

@@ -4,7 +4,7 @@
 # What is asked of a controller while I/O runs: resets, one after the other; to unload the
 # module, which is refused; to go.
 # timeout: 300
-# quick: 6.1 uml uml-debug
+# quick: uml uml-debug
 
 . "$(dirname "$0")/common.sh"
 . "$(dirname "$0")/faults.sh"

@@ -4,7 +4,7 @@
 # The target goes and comes back while I/O runs: its subsystem leaves the port, the port
 # itself is removed, the namespace is disabled.
 # timeout: 240
-# quick: 6.1 uml uml-debug
+# quick: 6.1 uml
 
 . "$(dirname "$0")/common.sh"
 . "$(dirname "$0")/faults.sh"
