@@ -94,8 +94,8 @@ Status BlockPath::start()
     // COOP_TASKRUN: completions do not interrupt the thread that polls for them (5.19)
     const auto entries = static_cast<unsigned>(slots_.size());
     const unsigned flags = polled_ ? IORING_SETUP_IOPOLL : 0;
-    int rc = io_uring_queue_init(
-        entries, &ring_, flags | IORING_SETUP_COOP_TASKRUN | IORING_SETUP_TASKRUN_FLAG);
+    int rc = io_uring_queue_init(entries, &ring_,
+                                 flags | IORING_SETUP_COOP_TASKRUN | IORING_SETUP_TASKRUN_FLAG);
     if (rc == -EINVAL)
         rc = io_uring_queue_init(entries, &ring_, flags);
     if (rc < 0)

@@ -5,7 +5,8 @@
  *
  *   failure_walk alloc CORE_KO HOST_KO ADDRESS NQN
  *	allocations (and copies to and from user space) of the thread that loads the
- *	modules, connects, does I/O, disconnects, unloads: /proc/thread-self/fail-nth
+ *	modules, connects, sets another CQ mode, does I/O, disconnects, unloads:
+ *	/proc/thread-self/fail-nth
  *   failure_walk point NAME... -- ADDRESS NQN
  *	kdp_core's own fault points (/sys/kernel/debug/kdp/fault/NAME), through connect,
  *	I/O and disconnect. The modules are loaded.
@@ -371,6 +372,22 @@ static bool undo_connect(int rc)
 static bool connected(void) { return all_ready() && !do_connect(); }
 static bool undo_io(int rc) { (void)rc; return !do_disconnect() && nothing_left(); }
 
+static int set_mode(uint32_t mode)
+{
+	struct message m = new_message(family, KDP_CMD_SET);
+
+	put_u32(&m, KDP_A_INSTANCE, INSTANCE);
+	put_u32(&m, KDP_A_CQ_MODE, mode);
+	return talk(&m, NULL);
+}
+
+/* Without a poller thread, which the other mode needs. */
+static bool connected_without_thread(void) { return connected() && !set_mode(KDP_MODE_EVENT); }
+static int do_set(void) { return set_mode(KDP_MODE_THREAD); }
+
+/* Whichever mode it is in, it works. */
+static bool undo_set(int rc) { return !do_io() && undo_io(rc); }
+
 /* One that failed may have come to pass all the same. */
 static bool undo_disconnect(int rc)
 {
@@ -398,6 +415,7 @@ static void walk_allocations(void)
 		{ "load kdp_core", core_to_load, load_module, undo_load_core },
 		{ "load kdp_host", host_to_load, load_module, undo_load_host },
 		{ "connect", all_ready, do_connect, undo_connect },
+		{ "set", connected_without_thread, do_set, undo_set },
 		{ "I/O", connected, do_io, undo_io },
 		{ "disconnect", connected, do_disconnect, undo_disconnect },
 		{ "unload", all_ready, unload_both, undo_unload },
@@ -410,6 +428,8 @@ static void walk_allocations(void)
 	for (unsigned int i = 0; i < ARRAY_SIZE(walks); i++) {
 		int step_by = i < 2 ? load_stride : stride;
 
+		if (walks[i].step == do_set)
+			step_by = 1;	/* little may fail there: all of it does */
 		if (step_by)
 			walk(&trap, &walks[i], step_by);
 	}

@@ -15,7 +15,7 @@ cpus=$(getconf _NPROCESSORS_ONLN)
 polled=(--ioengine=io_uring --hipri)
 
 # One CPU lets somebody else have a turn at its next tick.
-nr_ios=1000 verify_bytes=4M
+nr_ios=400 verify_bytes=4M
 ((cpus > 1)) || nr_ios=100 verify_bytes=512k
 
 # look: the counters of all queues, for those below.
@@ -59,17 +59,17 @@ verified() {
 
 # It is done by the poll queues alone, and by nobody but its issuer.
 polled_io() {
-	local polled others wakes
+	local here others wakes
 	look
-	polled=$(count poll commands) others=$(($(count default commands) + $(count read commands)))
+	here=$(count poll commands) others=$(($(count default commands) + $(count read commands)))
 	wakes=$(($(count poll events) + $(count poll sleeps)))
 	bounded fio --name=t --filename="$disk" --rw=randread --bs=4k --direct=1 "${polled[@]}" --iodepth=8 \
 		--size=8M --number_ios="$nr_ios" --minimal || return
 	look
-	polled=$(($(count poll commands) - polled)) others=$(($(count default commands) + $(count read commands) - others))
+	here=$(($(count poll commands) - here)) others=$(($(count default commands) + $(count read commands) - others))
 	wakes=$(($(count poll events) + $(count poll sleeps) - wakes))
-	echo "$polled polled, $others others, $wakes events and sleeps"
-	((polled >= nr_ios && others <= 20 && wakes == 0))
+	echo "$here polled, $others others, $wakes events and sleeps"
+	((here >= nr_ios && others <= 20 && wakes == 0))
 }
 
 # goes_to SET KEY DD_OPTION...: 64 commands there, and none to the other of default and read.
@@ -184,7 +184,6 @@ ktap_check "as many queues of each set as asked for" sets_are "$cpus" "$cpus" "$
 ktap_check "poll queues are polled by callers, the others are not" poll_queues_are_callers
 ktap_check "polled I/O is right" verified "${polled[@]}" --iodepth=8
 ktap_check "needs no event and no sleep" polled_io
-ktap_check "so does a second run" polled_io
 ktap_check "pvsync2 --hipri works" verified --ioengine=pvsync2 --hipri
 ktap_check "I/O of all kinds at once is right" verified --ioengine=libaio --iodepth=8
 ktap_check "writes go to the default queues" goes_to default bytes_written if=/dev/zero of="$disk" oflag=direct
@@ -209,6 +208,5 @@ ktap_check "and comes back" device_comes_back
 calm
 
 fewer 1 1 0 0
-fewer $((2 * cpus)) "$cpus" "$cpus" 0
-((cpus == 1)) || fewer 3 2 1 0
+if ((cpus > 1)); then fewer "$((cpus + 1))" "$cpus" 1 0; else fewer 2 1 1 0; fi
 world_end

@@ -192,8 +192,8 @@ TEST(ControlState, WhatIsSettledIsNotWaitedFor)
 {
     for (const auto state : {KDP_STATE_LIVE, KDP_STATE_FAILED, KDP_STATE_GONE})
         EXPECT_TRUE(is_settled(state)) << state_name(state);
-    for (const auto state : {KDP_STATE_NEW, KDP_STATE_CONNECTING, KDP_STATE_RESETTING,
-                             KDP_STATE_DELETING})
+    for (const auto state :
+         {KDP_STATE_NEW, KDP_STATE_CONNECTING, KDP_STATE_RESETTING, KDP_STATE_DELETING})
         EXPECT_FALSE(is_settled(state)) << state_name(state);
     EXPECT_EQ(state_name(KDP_STATE_GONE + 1), "unknown");
 }

@@ -42,8 +42,8 @@ int set(Options& options)
 void add_set(CLI::App& app, Run& run)
 {
     auto options = std::make_shared<Options>();
-    CLI::App* sub = app.add_subcommand(
-        "set", "Change who takes a controller's completions, while it works");
+    CLI::App* sub =
+        app.add_subcommand("set", "Change who takes a controller's completions, while it works");
     sub->add_option("controller", options->name, "Controller: kdp0, /dev/kdp1 ...")
         ->type_name("NAME")
         ->required();

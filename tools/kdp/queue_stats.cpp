@@ -50,9 +50,8 @@ std::string queues_to_table(const std::vector<control::Queue>& queues)
         const auto wrs =
             count(q, KDP_S_WR_SEND) + count(q, KDP_S_WR_REG) + count(q, KDP_S_WR_LOCAL_INV);
         table.add_row(
-            {fmt::format("{}:{}", q.controller, q.qid),
-             std::string(control::queue_set_name(q.set)), std::to_string(q.cpu),
-             std::string(control::cq_mode_name(q.cq_mode)),
+            {fmt::format("{}:{}", q.controller, q.qid), std::string(control::queue_set_name(q.set)),
+             std::to_string(q.cpu), std::string(control::cq_mode_name(q.cq_mode)),
              std::to_string(count(q, KDP_S_COMMANDS)), format_bytes(count(q, KDP_S_BYTES_READ)),
              format_bytes(count(q, KDP_S_BYTES_WRITTEN)),
              format_bytes(count(q, KDP_S_BYTES_COPIED)),
