@@ -104,7 +104,7 @@ void kdp_aen_work(struct work_struct *work)
 
 	if (ctrl->event_status & NVMF_SC_MASK) {
 		/* when it is shut down, it may end what it has */
-		if (kdp_ctrl_state(ctrl) == KDP_STATE_LIVE)
+		if (kdp_ctrl_state(ctrl) != KDP_STATE_DELETING)
 			dev_warn(&ctrl->dev,
 				 "changes are told of no more: the event request ended with NVMe status 0x%x\n",
 				 ctrl->event_status);
