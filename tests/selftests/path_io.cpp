@@ -3,10 +3,10 @@
 // One I/O over one data path of libkdp: the bytes of a file to a place of a namespace, or
 // the other way round.
 //
-//   path_io URI write|read OFFSET LENGTH FILE
+//   path_io URI write|read OFFSET LENGTH FILE [PIECE [DEPTH]]
 //
-// OFFSET and LENGTH in bytes, whole logical blocks. What is longer than the path's
-// max_transfer goes in several I/Os, all submitted together as far as the depth allows.
+// OFFSET and LENGTH in bytes, whole logical blocks. What is longer than PIECE (the path's
+// max_transfer) goes in several I/Os, all submitted together as far as DEPTH (8) allows.
 
 #include <algorithm>
 #include <cstddef>
@@ -23,7 +23,7 @@
 
 namespace {
 
-constexpr unsigned depth = 8;
+constexpr unsigned default_depth = 8;
 constexpr int patience_ms = 60000;
 
 [[noreturn]] void die(const std::string& what)
@@ -47,7 +47,7 @@ void run(kdp::DataPath& path, const std::vector<kdp::Io>& ios)
                 die("submit: " + taken.error().text);
             next += taken.value();
         }
-        kdp::Completion out[depth];
+        kdp::Completion out[default_depth];
         auto got = path.wait(out, patience_ms);
         if (!got)
             die("wait: " + got.error().text);
@@ -66,8 +66,9 @@ void run(kdp::DataPath& path, const std::vector<kdp::Io>& ios)
 
 int main(int argc, char** argv)
 {
-    if (argc != 6 || (std::string(argv[2]) != "read" && std::string(argv[2]) != "write")) {
-        std::fprintf(stderr, "usage: path_io URI write|read OFFSET LENGTH FILE\n");
+    if (argc < 6 || argc > 8 ||
+        (std::string(argv[2]) != "read" && std::string(argv[2]) != "write")) {
+        std::fprintf(stderr, "usage: path_io URI write|read OFFSET LENGTH FILE [PIECE [DEPTH]]\n");
         return 2;
     }
     const bool writes = std::string(argv[2]) == "write";
@@ -75,7 +76,7 @@ int main(int argc, char** argv)
     const std::size_t length = std::strtoull(argv[4], nullptr, 0);
 
     kdp::OpenOptions options;
-    options.depth = depth;
+    options.depth = argc > 7 ? static_cast<unsigned>(std::atoi(argv[7])) : default_depth;
     auto opened = kdp::open_path(argv[1], options);
     if (!opened)
         die("open " + std::string(argv[1]) + ": " + opened.error().text);
@@ -83,6 +84,9 @@ int main(int argc, char** argv)
     const auto& info = path.info();
     if (offset % info.block_size || length % info.block_size || length == 0)
         die("not whole blocks of " + std::to_string(info.block_size) + " bytes");
+    const std::size_t piece = argc > 6 ? std::strtoull(argv[6], nullptr, 0) : info.max_transfer;
+    if (piece == 0 || piece % info.block_size || piece > info.max_transfer)
+        die("no piece of " + std::to_string(piece) + " bytes");
 
     const std::size_t rounded = (length + 4095) / 4096 * 4096;
     const std::unique_ptr<void, Free> memory(std::aligned_alloc(4096, rounded));
@@ -101,7 +105,7 @@ int main(int argc, char** argv)
 
     std::vector<kdp::Io> ios;
     for (std::size_t at = 0; at < length;) {
-        const std::size_t part = std::min<std::size_t>(length - at, info.max_transfer);
+        const std::size_t part = std::min<std::size_t>(length - at, piece);
         ios.push_back({writes ? kdp::Op::write : kdp::Op::read, (offset + at) / info.block_size,
                        buffer.subspan(at, part), ios.size()});
         at += part;

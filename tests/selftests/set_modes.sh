@@ -38,12 +38,19 @@ is() {
 # on_every_path: I/O of any size by the disk's queues, polled, and by synchronous ioctls, checked.
 # Their processes are in `pids`; each ends when $tmp/enough is there.
 on_every_path() {
-	keep_on ioctl kdp bench "kernel:$char" --rw randread --bs 4k --depth 2 --ios "$ios" --warmup 0 --rounds 1 \
-		--size 256k --verify --allow-write
+	keep_on ioctl ioctls_are_right
 	keep_on disk fio --name=t --filename="$disk" --rw=randrw --bsrange=512-64k --direct=1 --ioengine=libaio \
 		--iodepth=16 --offset=1M --size=2M --verify=crc32c --verify_fatal=1 --minimal
 	keep_on polled fio --name=t --filename="$disk" --rw=randrw --bs=4k --direct=1 --ioengine=io_uring --hipri \
 		--iodepth=8 --offset=4M --size=1M --number_ios="$polled_ios" --verify=crc32c --verify_fatal=1 --minimal
+}
+
+# Not kdp bench, here and below: it counts system calls by a tracepoint, and to switch that on while
+# others make some is more than QEMU's translator can do (tests/vm/guest/boot.sh).
+ioctls_are_right() {
+	head -c 262144 /dev/urandom >"$tmp/out" &&
+		bounded path_io "kernel:$char" write 0 262144 "$tmp/out" 4096 &&
+		bounded path_io "kernel:$char" read 0 262144 "$tmp/in" 4096 && same_bytes "$tmp/out" "$tmp/in"
 }
 
 pids=()
@@ -53,7 +60,7 @@ keep_on() {
 	(
 		n=0
 		until [[ -e $tmp/enough ]]; do
-			timeout -k 5 "$patience" "$@" >"$tmp/$name" 2>&1 || exit
+			bounded "$@" >"$tmp/$name" 2>&1 || exit
 			echo $((++n)) >"$tmp/$name.rounds"
 		done
 	) &
@@ -115,7 +122,7 @@ grows() {
 }
 
 by_ioctl() {
-	bounded kdp bench "kernel:$char" --rw randread --bs 4k --depth 1 --ios "$ios" --rounds 1 --size 1m
+	bounded path_io "kernel:$char" read 0 $((ios * 4096)) /dev/null 4096 1
 }
 
 # Who waits polls, again and again, and does not sleep.
