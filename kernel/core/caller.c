@@ -2,10 +2,9 @@
 /*
  * Completions that are taken by whoever waits for them (KDP_CQ_CALLER, KDP_CQ_POLLED).
  *
- * A caller polls in short visits, each with KDP_CQ_BUSY held, and bottom halves disabled but
- * where the CQ is polled:
- * one visitor at a time, the others do not wait but come again. In a visit he handles
- * whatever there is, for others too.
+ * A caller polls in short visits, each with KDP_CQ_BUSY held: one visitor at a time, the
+ * others do not wait but come again. Bottom halves are disabled, unless the CQ is a polled
+ * one (kdp_cq_handle()). In a visit he handles whatever there is, for others too.
  *
  * A CQ in mode KDP_CQ_POLLED is never armed: that is all. In mode KDP_CQ_CALLER the soft
  * interrupt serves it while nobody polls. A caller enters (cq->callers), visits again and

@@ -68,7 +68,7 @@ enum kdp_idle kdp_idle(s32 spin_us, u64 idle_since);
 /* caller.c */
 void kdp_caller_begin(struct kdp_cq *cq);
 
-/* Who has it may poll the CQ. Held with bottom halves disabled; nobody ever waits for it. */
+/* Who has it may poll the CQ. Nobody ever waits for it. */
 #define KDP_CQ_BUSY	0
 
 static inline bool kdp_cq_trylock(struct kdp_cq *cq)

@@ -12,7 +12,7 @@
  *   ... the upper layer maps buffers, posts receives ...
  *   kdp_conn_connect()	handshake; from here on ->broken may be called
  *   kdp_conn_disconnect()	hang up and drain: no completion comes after it; a CQ that is
- *			only polled by who waits is served by the soft interrupt from here on
+ *			only polled by who waits is served by a thread from here on
  *   kdp_conn_close()		cm_id, QP and CQ end, in that order
  *   ... the upper layer unmaps its buffers, frees its MRs ...
  *   kdp_conn_release()		the device reference and the counters
