@@ -299,6 +299,7 @@ files_fsck() {
 }
 
 files_end() {
+	[[ -n $files_pid ]] || return	# it has not begun, as a point says
 	point_of "$files_fs: no operation has failed" files_stop
 	ktap_check "$files_fs: unmount" bounded umount "$tmp/files"
 	ktap_check "$files_fs: fsck finds nothing" files_fsck
