@@ -9,6 +9,7 @@
  * connection must hold what was promised to them.
  */
 #include <linux/cpumask.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 
 #include "host.h"
@@ -257,14 +258,18 @@ int kdp_ctrl_connect(struct kdp_ctrl *ctrl)
  */
 int kdp_ctrl_reconnect(struct kdp_ctrl *ctrl)
 {
+	/* what frees memory may be I/O that waits for this connection */
+	unsigned int noio = memalloc_noio_save();
 	int err;
 
 	lockdep_assert_held(&ctrl->lock);
 	err = kdp_bring_up(ctrl);
 	if (err)
-		return err;
+		goto restore;
 	err = kdp_ns_revalidate(ctrl);
 	if (err)
 		kdp_ctrl_error(ctrl, err, "the namespaces could not be looked at");
+restore:
+	memalloc_noio_restore(noio);
 	return err;
 }

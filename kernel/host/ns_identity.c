@@ -7,7 +7,6 @@
  * another by its capacity alone (nvmf_ns_same()).
  */
 #include <linux/delay.h>
-#include <linux/sched/mm.h>
 #include <linux/slab.h>
 
 #include "host.h"
@@ -159,9 +158,8 @@ static int kdp_ns_prove_all(struct kdp_ctrl *ctrl)
  */
 int kdp_ns_revalidate(struct kdp_ctrl *ctrl)
 {
-	/* memory may be waited for by I/O that waits for us */
-	unsigned int noio = memalloc_noio_save(), try;
 	struct kdp_ns *ns;
+	unsigned int try;
 	int err;
 
 	mutex_lock(&ctrl->ns_lock);
@@ -169,7 +167,6 @@ int kdp_ns_revalidate(struct kdp_ctrl *ctrl)
 	mutex_unlock(&ctrl->ns_lock);
 	for (try = 1; (err = kdp_ns_prove_all(ctrl)) > 0 && try < KDP_IDENTIFY_TRIES; try++)
 		msleep(KDP_IDENTIFY_PAUSE_MS);
-	memalloc_noio_restore(noio);
 	if (err <= 0)
 		return err;
 
