@@ -317,3 +317,9 @@ void kdp_keep_alive_start(struct kdp_ctrl *ctrl)
 {
 	queue_delayed_work(kdp_connect_wq, &ctrl->ka_work, kdp_keep_alive_period(ctrl));
 }
+
+/* None is sent any more when this returns. May sleep, until one that is under way has ended. */
+void kdp_keep_alive_stop(struct kdp_ctrl *ctrl)
+{
+	cancel_delayed_work_sync(&ctrl->ka_work);
+}

@@ -12,6 +12,7 @@ static void kdp_ctrl_teardown(struct kdp_ctrl *ctrl)
 {
 	lockdep_assert_held(&ctrl->lock);
 	kdp_ctrl_cdev_del(ctrl);
+	kdp_keep_alive_stop(ctrl);
 	kdp_shutdown(ctrl);
 	kdp_ctrl_drop_connection(ctrl);
 	kdp_io_set_destroy(ctrl);

@@ -375,6 +375,7 @@ int kdp_set_events(struct kdp_ctrl *ctrl, u32 events);
 int kdp_get_log_page(struct kdp_ctrl *ctrl, u8 lid, void *buffer, u32 bytes);
 void kdp_keep_alive_work(struct work_struct *work);
 void kdp_keep_alive_start(struct kdp_ctrl *ctrl);
+void kdp_keep_alive_stop(struct kdp_ctrl *ctrl);
 
 /* queue.c */
 int kdp_queue_open(struct kdp_ctrl *ctrl, u16 qid, u16 entries);

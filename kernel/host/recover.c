@@ -168,7 +168,7 @@ void kdp_ctrl_drop_connection(struct kdp_ctrl *ctrl)
 	kdp_ctrl_break(ctrl);
 	flush_work(&ctrl->fail_work);
 	kdp_ctrl_stop_queues(ctrl);
-	cancel_delayed_work_sync(&ctrl->ka_work);
+	kdp_keep_alive_stop(ctrl);
 	kdp_aen_stop(ctrl);
 	for (i = 0; i < kdp_max_queues(&ctrl->opts); i++)
 		kdp_queue_close(&ctrl->queues[i]);

@@ -193,6 +193,8 @@ std::optional<Answer> Subsystem::admin(const nvmf_sqe& sqe, const Controller& co
         case NVMF_ADM_GET_FEATURES:
             return features(sqe);
         case NVMF_ADM_KEEP_ALIVE:
+            if (controller.shutting_down())
+                return Answer{NVMF_SC_CMD_SEQ_ERROR | NVMF_SC_DNR};
             return Answer{};
         case NVMF_ADM_GET_LOG_PAGE:
             return log_page(sqe);

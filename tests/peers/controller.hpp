@@ -34,6 +34,7 @@ public:
     [[nodiscard]] const std::string& nqn() const { return nqn_; }
     [[nodiscard]] std::optional<std::uint64_t> property(std::uint32_t offset) const;
     bool set_property(std::uint32_t offset, std::uint32_t value);
+    [[nodiscard]] bool shutting_down() const { return cc_ & NVMF_CC_SHN_MASK; }
 
 private:
     const Config& config_;

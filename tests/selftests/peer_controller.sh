@@ -69,8 +69,14 @@ works "ICDOFF 4, every SGL, 65536 queues, CAP.TO 255" \
 	"set icdoff 4; set sgls 0xffffffff; set to 255; at 1 set-features do result 0xffffffffffffffff"
 ktap_check "nothing left after those" nothing_left
 
-if with_peer "a shutdown that does not end" "set shutdown 0" -i 1; then
+no_keep_alive_failed() {
+	! dmesg | sed -n '/peer_controller: shutdown$/,$p' | grep 'keep-alive failed'
+}
+
+if with_peer "a shutdown that does not end" "set shutdown 0" -i 1 -k 1000; then
+	echo "peer_controller: shutdown" >/dev/kmsg
 	ktap_check "a shutdown that does not end: disconnects all the same" disconnect "$ctrl"
+	ktap_check "a shutdown that does not end: no Keep Alive comes meanwhile" no_keep_alive_failed
 	peer_ends "a shutdown that does not end: the peer ends"
 fi
 if with_peer "no answer to Keep Alive" "at every keep-alive do no-response" -i 1 -k 1000; then
