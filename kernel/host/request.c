@@ -33,15 +33,21 @@ size_t kdp_request_pdu_size(void)
 	return struct_size_t(struct kdp_req, inline_sg, KDP_INLINE_SEGMENTS);
 }
 
-/* A work request failed. While we disconnect, the flushed ones say nothing new. */
+/*
+ * A work request failed. While we disconnect, the flushed ones say nothing new. There need
+ * not be another one to say why: soft-RoCE flushes them all when, after a lost packet, it
+ * does a REG_MR once more.
+ */
 void kdp_wc_error(struct kdp_queue *queue, const struct ib_wc *wc, const char *what)
 {
 	if (!test_bit(KDP_CONN_ESTABLISHED, &queue->conn.flags))
 		return;
-	if (wc->status != IB_WC_WR_FLUSH_ERR)
-		dev_warn_ratelimited(&queue->ctrl->dev, "queue %u: %s failed: %s (vendor 0x%x)\n",
-				     queue->qid, what, ib_wc_status_msg(wc->status),
-				     wc->vendor_err);
+	if (wc->status == IB_WC_WR_FLUSH_ERR) {
+		kdp_ctrl_fail(queue->ctrl, "the queue pair is in the error state");
+		return;
+	}
+	dev_warn_ratelimited(&queue->ctrl->dev, "queue %u: %s failed: %s (vendor 0x%x)\n",
+			     queue->qid, what, ib_wc_status_msg(wc->status), wc->vendor_err);
 	kdp_ctrl_fail(queue->ctrl, "a work request failed");
 }
 
