@@ -160,9 +160,15 @@ fio_starts() {
 	wait_until "$patience" fio_listens || complain "fio does not start:"$'\n'"$(loads_said)"
 }
 
+# What is to hold later has been promised by then.
 io_runs() {
 	[[ -z $fio_pid ]] || fio_starts || return
-	goes_on "$1"
+	goes_on "$1" && wait_until "$faults_patience" ledger_promised || complain "$(loads_said)"
+}
+
+ledger_promised() {
+	local writes rest
+	read -r writes rest < <(ledger count "$tmp/ledger.book") && ((writes))
 }
 
 # gone PID: ended, whether somebody has waited for it or not.
