@@ -19,14 +19,7 @@ bench=bench-host
 bench_tool
 for machine in ${BENCH_MACHINES:-stock uml}; do
 	bench_machine "$machine"
-	if [[ $machine == stock ]]; then
-		kver=$(scripts/kernel.sh --version 6.12)
-		kdir=/lib/modules/$kver/build arch=()
-	else
-		kver=$(scripts/build-kernel.sh --release "$machine")
-		kdir=$(scripts/build-kernel.sh --path "$machine")/build arch=(ARCH=um)
-	fi
-	step "the bound's module" "bound-$machine.log" tests/bench/bound/build.sh "$kver" "$kdir" "${arch[@]}"
+	bench_bound "$machine"
 	printf '[%4d s] %s\n' "$SECONDS" "$machine: measuring, some minutes"
 	tests/vm/run --machine "$machine" --accel icount --timeout 1500 --out "$logs/$machine" -- \
 		tests/bench/guest/host.sh "${ROUNDS:-3}" "${IOS:-4000}" "${CQ_MODE:-event}"

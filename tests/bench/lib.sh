@@ -34,3 +34,16 @@ bench_machine() {
 		step "$1: modules" "modules-$1.log" scripts/build-modules.sh "$1"
 	fi
 }
+
+# bench_bound MACHINE: the module that exchanges the messages alone.
+bench_bound() {
+	local kver kdir arch=()
+	if [[ $1 == stock ]]; then
+		kver=$(scripts/kernel.sh --version 6.12)
+		kdir=/lib/modules/$kver/build
+	else
+		kver=$(scripts/build-kernel.sh --release "$1")
+		kdir=$(scripts/build-kernel.sh --path "$1")/build arch=(ARCH=um)
+	fi
+	step "the bound's module" "bound-$1.log" tests/bench/bound/build.sh "$kver" "$kdir" "${arch[@]}"
+}

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
 # `make bench-modes`: what each way of taking completions costs: latency, CPU time, sleeps and
-# events per I/O, side by side and beside the in-tree nvme-rdma driver. In QEMU, with two CPUs that
-# run at the same time: modes that spin need that (Documentation/tuning.md).
+# events per I/O, side by side and beside the in-tree nvme-rdma driver and the bound. In QEMU,
+# with two CPUs that run at the same time: modes that spin need that (Documentation/tuning.md).
 #
 # Environment: ROUNDS=3, IOS=3000 a turn, ACCEL.
 # Leave the machine alone meanwhile.
@@ -17,6 +17,7 @@ bench=bench-modes
 
 bench_tool
 bench_machine stock
+bench_bound stock
 printf '[%4d s] %s\n' "$SECONDS" "measuring, some minutes"
 tests/vm/run --machine stock --timeout 1500 --out "$logs/stock" -- \
 	tests/bench/guest/modes.sh "${ROUNDS:-3}" "${IOS:-3000}"

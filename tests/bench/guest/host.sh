@@ -8,9 +8,10 @@
 set -uo pipefail
 # shellcheck source=tests/vm/guest/lib.sh
 . "${KDP_REPO:?run it by make bench-host}/tests/vm/guest/lib.sh"
+# shellcheck source=tests/bench/guest/bound.sh
+. "$KDP_REPO/tests/bench/guest/bound.sh"
 
 rounds=$1 ios=$2 mode=$3
-bound=$KDP_REPO/build/bound-$KVER/kdp_bound.ko
 results=$KDP_OUT/results
 : >"$results"
 
@@ -26,16 +27,6 @@ us_per_io() {
 			at == want && $1 == "\"runtime\"" { ms = $3 + 0 }
 			at == want && $1 == "\"total_ios\"" { n = $3 + 0 }
 			END { if (n) printf "%.2f\n", ms * 1000 / n; else exit 1 }'
-}
-
-# floor RW DEPTH: the messages alone.
-floor() {
-	local write=0 text
-	[[ $1 == randread ]] || write=1
-	insmod "$bound" addr="$KDP_ADDR" ios="$ios" depth="${2%/*}" write="$write" || return
-	text=$(dmesg | sed -n 's/.*kdp_bound: \([0-9]*\) ns per I\/O/\1/p' | tail -n 1)
-	rmmod kdp_bound
-	awk -v ns="$text" 'BEGIN { printf "%.2f\n", ns / 1000 }'
 }
 
 counters() {
@@ -79,7 +70,7 @@ cell() {
 		for path in kdp nvme local; do
 			echo "$rw $depth $path $(us_per_io "${disks[$path]}" "$rw" "$depth")" >>"$results"
 		done
-		echo "$rw $depth floor $(floor "$rw" "$depth")" >>"$results"
+		echo "$rw $depth floor $(floor "$rw" "${depth%/*}" "$ios")" >>"$results"
 	done
 	counters >/tmp/after
 	echo "$rw $depth counts $(counted /tmp/before /tmp/after)" >>"$results"

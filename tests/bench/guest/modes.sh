@@ -8,12 +8,15 @@
 set -uo pipefail
 # shellcheck source=tests/vm/guest/lib.sh
 . "${KDP_REPO:?run it by make bench-modes}/tests/vm/guest/lib.sh"
+# shellcheck source=tests/bench/guest/bound.sh
+. "$KDP_REPO/tests/bench/guest/bound.sh"
 
 rounds=$1 ios=$2
 results=$KDP_OUT/results
 : >"$results"
 
-# Each row: how its controller is set ('-': it is not ours), the path, and its name.
+# Each row: how its controller is set ('-': it is not ours), the path ('floor': the messages
+# alone), and its name.
 rows_of_depth() {
 	cat <<-END
 		thread 0|block:$ours|thread, spin_us 0
@@ -24,6 +27,8 @@ rows_of_depth() {
 		event 0|block:$ours?mode=uring-poll|poll queue (caller)
 		-|block:$stock|nvme-rdma
 		-|block:$stock?mode=uring-poll|nvme-rdma, poll queue
+		-|floor|the messages alone
+		-|block:$here|a local null_blk
 	END
 	(($1 > 1)) || cat <<-END
 		event 0|kernel:$char|ioctl: event
@@ -44,13 +49,19 @@ figure() {
 
 # turn DEPTH SET URI NAME: a line of results.
 turn() {
-	local depth=$1 set=$2 uri=$3 name=$4 json before after
+	local depth=$1 set=$2 uri=$3 name=$4 json before after us
+	# CPU time comes in ticks: short turns say nothing
+	local ios=$((depth > 1 ? 4 * ios : ios))
 	# shellcheck disable=SC2086 # words
 	[[ $set == - ]] || kdp set "$controller" --cq-mode ${set% *} --spin-us ${set#* } || return
 	[[ $set != - ]] || kdp set "$controller" --cq-mode event || return
+	if [[ $uri == floor ]]; then
+		us=$(floor randread "$depth" "$ios") || return
+		echo "$depth|$name|$(awk -v us="$us" -v depth="$depth" 'BEGIN { print us * depth }')|-|-|-|-|-" >>"$results"
+		return
+	fi
 	before=($(counters))
-	# CPU time comes in ticks: short turns say nothing
-	json=$(kdp bench --json --rounds 1 --ios $((depth > 1 ? 4 * ios : ios)) --depth "$depth" --rw randread \
+	json=$(kdp bench --json --rounds 1 --ios "$ios" --depth "$depth" --rw randread \
 		--bs 4k --size 16m "$uri" 2>/tmp/bench-errors) || complain "$json" "$(</tmp/bench-errors)" || return
 	after=($(counters))
 	[[ $set == - ]] && counted='- -' || counted=$(awk -v n=$((after[0] - before[0])) \
@@ -99,6 +110,7 @@ cpus=$(nproc)
 controller=$(kdp connect -a "$KDP_ADDR" -n nqn.io.kdp:bench-kdp -q "$kdp_hostnqn" -I "$kdp_hostid" \
 	-i "$cpus" -P "$cpus") || exit
 stock=$(nvme_connect_stock nqn.io.kdp:bench-nvme "$KDP_ADDR" 4420 --nr-poll-queues="$cpus") || exit
+here=$(target_backend kdpt_local 64 512) || exit
 ours=/dev/${controller}n1 char=/dev/kdpg${controller#kdp}n1
 
 echo "fabric: $KDP_RDMA_DEV on $KDP_NETDEV, MTU $KDP_MTU, in software; kernel $KVER on $MACHINE, $ACCEL; $cpus CPUs, mitigations off"
