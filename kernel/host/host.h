@@ -525,8 +525,7 @@ long kdp_ns_ioctl(struct kdp_ns *ns, unsigned int cmd, void __user *arg, fmode_t
 int kdp_netlink_init(void);
 void kdp_netlink_exit(void);
 extern struct genl_family kdp_genl_family;
-bool kdp_may_control(struct sk_buff *skb, struct netlink_ext_ack *extack);
-struct kdp_ctrl *kdp_ctrl_of(struct genl_info *info);
+struct kdp_ctrl *kdp_ctrl_to_control(struct sk_buff *skb, struct genl_info *info);
 #define KDP_SET_MAXATTR		KDP_A_CQ_MODE
 extern const struct nla_policy kdp_set_policy[KDP_SET_MAXATTR + 1];
 int kdp_do_set(struct sk_buff *skb, struct genl_info *info);

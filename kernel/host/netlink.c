@@ -160,7 +160,7 @@ static int kdp_parse_options(struct genl_info *info, struct kdp_options *opts)
 	return kdp_parse_recovery(info, opts);
 }
 
-bool kdp_may_control(struct sk_buff *skb, struct netlink_ext_ack *extack)
+static bool kdp_may_control(struct sk_buff *skb, struct netlink_ext_ack *extack)
 {
 	if (netlink_capable(skb, CAP_SYS_ADMIN))
 		return true;
@@ -220,7 +220,7 @@ free:
 }
 
 /* The controller of KDP_A_INSTANCE, with a reference, or an ERR_PTR. */
-struct kdp_ctrl *kdp_ctrl_of(struct genl_info *info)
+static struct kdp_ctrl *kdp_ctrl_of(struct genl_info *info)
 {
 	struct nlattr *attr = info->attrs[KDP_A_INSTANCE];
 	struct kdp_ctrl *ctrl;
@@ -237,14 +237,18 @@ struct kdp_ctrl *kdp_ctrl_of(struct genl_info *info)
 	return ctrl;
 }
 
+/* The same for somebody who may control it. */
+struct kdp_ctrl *kdp_ctrl_to_control(struct sk_buff *skb, struct genl_info *info)
+{
+	return kdp_may_control(skb, info->extack) ? kdp_ctrl_of(info) : ERR_PTR(-EPERM);
+}
+
 static int kdp_do_disconnect(struct sk_buff *skb, struct genl_info *info)
 {
 	struct kdp_ctrl *ctrl;
 	bool mine;
 
-	if (!kdp_may_control(skb, info->extack))
-		return -EPERM;
-	ctrl = kdp_ctrl_of(info);
+	ctrl = kdp_ctrl_to_control(skb, info);
 	if (IS_ERR(ctrl))
 		return PTR_ERR(ctrl);
 	mine = kdp_ctrl_disconnect(ctrl);
@@ -257,9 +261,7 @@ static int kdp_do_reset(struct sk_buff *skb, struct genl_info *info)
 	struct kdp_ctrl *ctrl;
 	int err;
 
-	if (!kdp_may_control(skb, info->extack))
-		return -EPERM;
-	ctrl = kdp_ctrl_of(info);
+	ctrl = kdp_ctrl_to_control(skb, info);
 	if (IS_ERR(ctrl))
 		return PTR_ERR(ctrl);
 	err = kdp_ctrl_reset(ctrl);
@@ -274,9 +276,7 @@ static int kdp_do_rescan(struct sk_buff *skb, struct genl_info *info)
 	struct kdp_ctrl *ctrl;
 	int err;
 
-	if (!kdp_may_control(skb, info->extack))
-		return -EPERM;
-	ctrl = kdp_ctrl_of(info);
+	ctrl = kdp_ctrl_to_control(skb, info);
 	if (IS_ERR(ctrl))
 		return PTR_ERR(ctrl);
 	err = kdp_check_live(ctrl);

@@ -35,9 +35,7 @@ int kdp_do_set(struct sk_buff *skb, struct genl_info *info)
 	struct kdp_ctrl *ctrl;
 	int err;
 
-	if (!kdp_may_control(skb, info->extack))
-		return -EPERM;
-	ctrl = kdp_ctrl_of(info);
+	ctrl = kdp_ctrl_to_control(skb, info);
 	if (IS_ERR(ctrl))
 		return PTR_ERR(ctrl);
 	if (info->attrs[KDP_A_CQ_MODE] || info->attrs[KDP_A_SPIN_US]) {
