@@ -342,6 +342,7 @@ void kdp_ctrl_disconnect_all(const struct ib_device *ib);
 void kdp_recover_init(struct kdp_ctrl *ctrl);
 void kdp_ctrl_fail(struct kdp_ctrl *ctrl, const char *why);
 int kdp_ctrl_reset(struct kdp_ctrl *ctrl);
+int kdp_ctrl_reset_sync(struct kdp_ctrl *ctrl);
 void kdp_ctrl_break_off(struct kdp_ctrl *ctrl);
 void kdp_ctrl_start_io(struct kdp_ctrl *ctrl);
 int kdp_ctrl_join_io(struct kdp_ctrl *ctrl, struct kdp_ns *ns);

@@ -287,6 +287,11 @@ long kdp_ctrl_ioctl(struct kdp_ctrl *ctrl, unsigned int cmd, void __user *arg, f
 		if (!capable(CAP_SYS_ADMIN))
 			return -EACCES;
 		return kdp_check_live(ctrl) ?: kdp_ns_scan(ctrl);
+	case NVME_IOCTL_RESET:
+		if (!capable(CAP_SYS_ADMIN))
+			return -EACCES;
+		return kdp_ctrl_reset_sync(ctrl);
+	case NVME_IOCTL_SUBSYS_RESET:	/* it would end the other hosts' connections */
 	default:
 		return -ENOTTY;
 	}
@@ -303,6 +308,7 @@ long kdp_ns_ioctl(struct kdp_ns *ns, unsigned int cmd, void __user *arg, fmode_t
 	case NVME_IOCTL_IO64_CMD:
 		return kdp_user_cmd(ns->ctrl, ns, arg, true, mode);
 	case NVME_IOCTL_RESCAN:	/* of the controller's device alone */
+	case NVME_IOCTL_RESET:
 		return -ENOTTY;
 	default:
 		return kdp_ctrl_ioctl(ns->ctrl, cmd, arg, mode);

@@ -47,6 +47,21 @@ int kdp_ctrl_reset(struct kdp_ctrl *ctrl)
 	return kdp_ctrl_ask_reset(ctrl);
 }
 
+/*
+ * The same, and wait for the first attempt. Returns -ENETRESET when it was in vain; more
+ * follow as after any break. May sleep, bounded by the timeouts of each step.
+ */
+int kdp_ctrl_reset_sync(struct kdp_ctrl *ctrl)
+{
+	int err = kdp_ctrl_reset(ctrl);
+
+	if (err)
+		return err;
+	flush_work(&ctrl->fail_work);
+	flush_delayed_work(&ctrl->reconnect_work);
+	return kdp_ctrl_state(ctrl) == KDP_STATE_LIVE ? 0 : -ENETRESET;
+}
+
 /* Submitters out of ->queue_rq of @q, and none comes in, until unquiesce. */
 static void kdp_quiesce(struct request_queue *q, bool quiesce)
 {

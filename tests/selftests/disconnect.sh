@@ -50,14 +50,6 @@ reads_nothing() {
 }
 
 # The target hangs up on its hosts when the subsystem leaves the port.
-target_leaves() {
-	rm "$nvmet/ports/4420/subsystems/$nqn"
-}
-
-target_returns() {
-	ln -s "$nvmet/subsystems/$nqn" "$nvmet/ports/4420/subsystems/"
-}
-
 # A second namespace whose backend can be made slow while it is in use.
 slow=/sys/bus/pseudo/drivers/scsi_debug
 slow_namespace() {

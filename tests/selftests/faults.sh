@@ -328,16 +328,6 @@ survives() {
 	ktap_check "$name: I/O goes on" goes_on "$disk" ${files_pid:+"$files_disk"}
 }
 
-# The target hangs up on its hosts when the subsystem leaves the port, and the listener goes
-# with the port's last one.
-target_leaves() {
-	rm "$nvmet/ports/4420/subsystems/$nqn"
-}
-
-target_returns() {
-	ln -s "$nvmet/subsystems/$nqn" "$nvmet/ports/4420/subsystems/"
-}
-
 # refuses_rmmod N: so many times; "in use" each time.
 refuses_rmmod() {
 	local i text

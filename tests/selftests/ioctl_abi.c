@@ -303,6 +303,12 @@ static void test_requests(void)
 		   command(ctrl_fd, NVME_IOCTL_RESCAN, NULL), 0);
 	comes_back("NVME_IOCTL_RESCAN on the namespace",
 		   command(ns_fd, NVME_IOCTL_RESCAN, NULL), -ENOTTY);
+	comes_back("NVME_IOCTL_RESET on the namespace",
+		   command(ns_fd, NVME_IOCTL_RESET, NULL), -ENOTTY);
+	comes_back("NVME_IOCTL_SUBSYS_RESET on the controller",
+		   command(ctrl_fd, NVME_IOCTL_SUBSYS_RESET, NULL), -ENOTTY);
+	comes_back("NVME_IOCTL_SUBSYS_RESET on the namespace",
+		   command(ns_fd, NVME_IOCTL_SUBSYS_RESET, NULL), -ENOTTY);
 	comes_back("unknown ioctl on the namespace", command(ns_fd, _IO('N', 0x7f), &c), -ENOTTY);
 	comes_back("unknown ioctl on the controller", command(ctrl_fd, _IO('N', 0x7f), &c), -ENOTTY);
 	comes_back("ioctl of another type", command(ns_fd, _IO('T', 0x01), &c), -ENOTTY);
@@ -517,6 +523,7 @@ static void as_nobody(void)
 	c = (struct nvme_passthru_cmd){ .opcode = ADM_SET_FEAT, .cdw10 = 7, .cdw11 = 0x10001 };
 	comes_back("nobody: Set Features", command(ctrl, NVME_IOCTL_ADMIN_CMD, &c), -EACCES);
 	comes_back("nobody: NVME_IOCTL_RESCAN", command(ctrl, NVME_IOCTL_RESCAN, NULL), -EACCES);
+	comes_back("nobody: NVME_IOCTL_RESET", command(ctrl, NVME_IOCTL_RESET, NULL), -EACCES);
 	c = (struct nvme_passthru_cmd){ .opcode = 0xc0 };
 	comes_back("nobody: vendor admin opcode", command(ctrl, NVME_IOCTL_ADMIN_CMD, &c), -EACCES);
 	c = (struct nvme_passthru_cmd){ .opcode = OPC_FABRICS, .nsid = 4 };

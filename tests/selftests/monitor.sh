@@ -21,14 +21,6 @@ came_now() {
 	[[ $(states) == "$1" ]]
 }
 
-target_leaves() {
-	rm "$nvmet/ports/4420/subsystems/$nqn"
-}
-
-target_returns() {
-	ln -s "$nvmet/subsystems/$nqn" "$nvmet/ports/4420/subsystems/"
-}
-
 json_lines() {
 	local state want=(connecting live deleting) n=0 line
 	while read -r line; do

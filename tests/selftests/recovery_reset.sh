@@ -31,6 +31,11 @@ reset_and_disconnect() {
 	bounded kdp reset "$ctrl" --no-wait && disconnect "$ctrl"
 }
 
+reset_is_in_vain() {
+	local text
+	! text=$(bounded nvme reset "/dev/$ctrl" 2>&1) && [[ $text == *'dropped connection on reset'* ]] || complain "$text"
+}
+
 world_begin
 kdp_only
 ktap_check "target is up" target_up --namespaces 2 "$nqn" 32
@@ -41,6 +46,8 @@ files_begin "$disk2"
 ktap_check "reset $resets times" resets_survived
 ktap_check "and five times at once" resets_at_once
 ktap_check "live" becomes live
+ktap_check "nvme reset" bounded nvme reset "/dev/$ctrl"
+ktap_check "returns when it is live" state_is live
 ktap_check "rmmod is refused twice" refuses_rmmod 2
 ktap_check "I/O goes on" goes_on "$disk" "$disk2"
 load_end
@@ -59,4 +66,9 @@ load_fails
 ktap_check "nothing is left" nothing_left
 host_connected "$KDP_ADDR" "$nqn"
 ktap_check "what was acknowledged is there" ledger_holds
+
+ktap_check "the target leaves" target_leaves
+ktap_check "nvme reset says that it was in vain" reset_is_in_vain
+ktap_check "the target returns" target_returns
+ktap_check "live after that" becomes live
 world_end

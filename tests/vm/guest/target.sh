@@ -137,6 +137,16 @@ target_up() {
 		complain "target_up: cannot listen on $KDP_ADDR and $KDP_ADDR6, port $service (is the RDMA device up?)"
 }
 
+# target_leaves, target_returns: the subsystem $nqn leaves its port, and comes back. The target
+# hangs up on its hosts then, and the listener goes with the port's last subsystem.
+target_leaves() {
+	rm "$nvmet/ports/4420/subsystems/$nqn"
+}
+
+target_returns() {
+	ln -s "$nvmet/subsystems/$nqn" "$nvmet/ports/4420/subsystems/"
+}
+
 # target_down [NQN]: that subsystem, or all; its backends; ports that serve nothing.
 target_down() {
 	local subsys port ns dir nqn=${1:-*} rc=0
