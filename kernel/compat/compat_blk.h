@@ -31,6 +31,15 @@
 	enum rq_end_io_ret name(struct request *rq, blk_status_t status)
 #endif
 
+/* How a block device was opened. */
+#ifdef HAVE_BLK_MODE
+#define KDP_BLK_MODE_T		blk_mode_t
+#define KDP_BLK_OPEN_WRITE	BLK_OPEN_WRITE
+#else
+#define KDP_BLK_MODE_T		fmode_t
+#define KDP_BLK_OPEN_WRITE	FMODE_WRITE
+#endif
+
 static inline int kdp_rq_map_sg(struct request *rq, struct scatterlist *sgl)
 {
 #ifdef HAVE_BLK_RQ_MAP_SG_2

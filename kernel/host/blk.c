@@ -15,9 +15,22 @@ static void kdp_free_disk(struct gendisk *disk)
 	put_device(&ns->dev);
 }
 
+/* The namespace's ioctls, as on its char device. */
+static int kdp_disk_ioctl(struct block_device *bdev, KDP_BLK_MODE_T mode, unsigned int cmd,
+			  unsigned long arg)
+{
+	unsigned int open = mode & KDP_BLK_OPEN_WRITE ? KDP_OPEN_WRITE : 0;
+
+	if (bdev_is_partition(bdev))
+		open |= KDP_OPEN_PARTITION;
+	return kdp_ns_ioctl(bdev->bd_disk->private_data, cmd, (void __user *)arg, open);
+}
+
 static const struct block_device_operations kdp_disk_ops = {
 	.owner		= THIS_MODULE,
 	.free_disk	= kdp_free_disk,
+	.ioctl		= kdp_disk_ioctl,
+	.compat_ioctl	= blkdev_compat_ptr_ioctl,
 };
 
 int kdp_disk_create(struct kdp_ns *ns)

@@ -20,6 +20,11 @@ static struct class *kdp_class;
 static dev_t kdp_devt;
 static DEFINE_IDA(kdp_minors);
 
+static unsigned int kdp_opened_for(const struct file *file)
+{
+	return file->f_mode & FMODE_WRITE ? KDP_OPEN_WRITE : 0;
+}
+
 static int kdp_ctrl_open(struct inode *inode, struct file *file)
 {
 	file->private_data = container_of(inode->i_cdev, struct kdp_ctrl, cdev);
@@ -28,7 +33,7 @@ static int kdp_ctrl_open(struct inode *inode, struct file *file)
 
 static long kdp_ctrl_file_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
-	return kdp_ctrl_ioctl(file->private_data, cmd, (void __user *)arg, file->f_mode);
+	return kdp_ctrl_ioctl(file->private_data, cmd, (void __user *)arg, kdp_opened_for(file));
 }
 
 static const struct file_operations kdp_ctrl_fops = {
@@ -46,7 +51,7 @@ static int kdp_ns_open(struct inode *inode, struct file *file)
 
 static long kdp_ns_file_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
-	return kdp_ns_ioctl(file->private_data, cmd, (void __user *)arg, file->f_mode);
+	return kdp_ns_ioctl(file->private_data, cmd, (void __user *)arg, kdp_opened_for(file));
 }
 
 static const struct file_operations kdp_ns_fops = {

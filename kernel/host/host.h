@@ -517,10 +517,12 @@ int kdp_ns_device_init(struct kdp_ns *ns, void (*release)(struct device *));
 int kdp_ns_cdev_add(struct kdp_ns *ns);
 void kdp_ns_cdev_del(struct kdp_ns *ns);
 
-/* passthru.c */
+/* passthru.c. How the node was opened, for the ioctls' `open`: */
+#define KDP_OPEN_WRITE		BIT(0)
+#define KDP_OPEN_PARTITION	BIT(1)	/* of the disk, not the whole */
 int kdp_check_live(const struct kdp_ctrl *ctrl);
-long kdp_ctrl_ioctl(struct kdp_ctrl *ctrl, unsigned int cmd, void __user *arg, fmode_t mode);
-long kdp_ns_ioctl(struct kdp_ns *ns, unsigned int cmd, void __user *arg, fmode_t mode);
+long kdp_ctrl_ioctl(struct kdp_ctrl *ctrl, unsigned int cmd, void __user *arg, unsigned int open);
+long kdp_ns_ioctl(struct kdp_ns *ns, unsigned int cmd, void __user *arg, unsigned int open);
 
 /* netlink.c, set.c, describe.c */
 int kdp_netlink_init(void);

@@ -69,7 +69,7 @@ static s64 kdp_expected_length(const struct kdp_ns *ns, const struct nvme_passth
  * reading whatever it does). What is not known to leave the namespace as it is counts
  * as writing.
  */
-static bool kdp_may_write(const struct nvme_passthru_cmd64 *c, fmode_t mode)
+static bool kdp_may_write(const struct nvme_passthru_cmd64 *c, unsigned int open)
 {
 	switch (c->opcode) {
 	case NVMF_IO_READ:
@@ -77,11 +77,12 @@ static bool kdp_may_write(const struct nvme_passthru_cmd64 *c, fmode_t mode)
 	case KDP_IO_COMPARE:
 		return true;
 	default:
-		return (mode & FMODE_WRITE) || capable(CAP_SYS_ADMIN);
+		return (open & KDP_OPEN_WRITE) || capable(CAP_SYS_ADMIN);
 	}
 }
 
-static int kdp_check_io(const struct kdp_ns *ns, const struct nvme_passthru_cmd64 *c, fmode_t mode)
+static int kdp_check_io(const struct kdp_ns *ns, const struct nvme_passthru_cmd64 *c,
+			unsigned int open)
 {
 	s64 expected = kdp_expected_length(ns, c);
 
@@ -91,7 +92,7 @@ static int kdp_check_io(const struct kdp_ns *ns, const struct nvme_passthru_cmd6
 		return -EOPNOTSUPP;
 	if (c->opcode >= KDP_OPC_VENDOR && !capable(CAP_SYS_ADMIN))
 		return -EACCES;
-	if (!kdp_may_write(c, mode))
+	if (!kdp_may_write(c, open))
 		return -EACCES;
 	if (expected >= 0 && expected != c->data_len)
 		return -EINVAL;
@@ -245,12 +246,15 @@ int kdp_check_live(const struct kdp_ctrl *ctrl)
 
 /* @ns is NULL for the controller's admin commands; @wide for the 64-bit result's ABI. */
 static long kdp_user_cmd(struct kdp_ctrl *ctrl, struct kdp_ns *ns, void __user *arg, bool wide,
-			 fmode_t mode)
+			 unsigned int open)
 {
 	struct nvme_passthru_cmd64 c;
 	u64 result = 0;
 	int err, fault;
 
+	/* a command can name any block: a partition would not confine who has only that */
+	if (open & KDP_OPEN_PARTITION && !capable(CAP_SYS_ADMIN))
+		return -EACCES;
 	if (wide)
 		err = copy_from_user(&c, arg, sizeof(c)) ? -EFAULT : 0;
 	else
@@ -258,7 +262,7 @@ static long kdp_user_cmd(struct kdp_ctrl *ctrl, struct kdp_ns *ns, void __user *
 	if (!err)
 		err = kdp_check_common(ctrl, &c);
 	if (!err)
-		err = ns ? kdp_check_io(ns, &c, mode) : kdp_check_admin(&c);
+		err = ns ? kdp_check_io(ns, &c, open) : kdp_check_admin(&c);
 	if (err)
 		return err;
 	err = ns && READ_ONCE(ns->dead) ? -ENODEV : kdp_check_live(ctrl);
@@ -276,13 +280,13 @@ static long kdp_user_cmd(struct kdp_ctrl *ctrl, struct kdp_ns *ns, void __user *
 }
 
 /* Returns 0, the NVMe status (positive) or a negative errno. May sleep. */
-long kdp_ctrl_ioctl(struct kdp_ctrl *ctrl, unsigned int cmd, void __user *arg, fmode_t mode)
+long kdp_ctrl_ioctl(struct kdp_ctrl *ctrl, unsigned int cmd, void __user *arg, unsigned int open)
 {
 	switch (cmd) {
 	case NVME_IOCTL_ADMIN_CMD:
-		return kdp_user_cmd(ctrl, NULL, arg, false, mode);
+		return kdp_user_cmd(ctrl, NULL, arg, false, open);
 	case NVME_IOCTL_ADMIN64_CMD:
-		return kdp_user_cmd(ctrl, NULL, arg, true, mode);
+		return kdp_user_cmd(ctrl, NULL, arg, true, open);
 	case NVME_IOCTL_RESCAN:
 		if (!capable(CAP_SYS_ADMIN))
 			return -EACCES;
@@ -298,19 +302,19 @@ long kdp_ctrl_ioctl(struct kdp_ctrl *ctrl, unsigned int cmd, void __user *arg, f
 }
 
 /* The same; admin commands go to the namespace's controller. */
-long kdp_ns_ioctl(struct kdp_ns *ns, unsigned int cmd, void __user *arg, fmode_t mode)
+long kdp_ns_ioctl(struct kdp_ns *ns, unsigned int cmd, void __user *arg, unsigned int open)
 {
 	switch (cmd) {
 	case NVME_IOCTL_ID:
 		return ns->nsid;
 	case NVME_IOCTL_IO_CMD:
-		return kdp_user_cmd(ns->ctrl, ns, arg, false, mode);
+		return kdp_user_cmd(ns->ctrl, ns, arg, false, open);
 	case NVME_IOCTL_IO64_CMD:
-		return kdp_user_cmd(ns->ctrl, ns, arg, true, mode);
+		return kdp_user_cmd(ns->ctrl, ns, arg, true, open);
 	case NVME_IOCTL_RESCAN:	/* of the controller's device alone */
 	case NVME_IOCTL_RESET:
 		return -ENOTTY;
 	default:
-		return kdp_ctrl_ioctl(ns->ctrl, cmd, arg, mode);
+		return kdp_ctrl_ioctl(ns->ctrl, cmd, arg, open);
 	}
 }

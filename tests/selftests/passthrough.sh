@@ -69,6 +69,31 @@ ktap_check "nvme io-passthru of an unknown opcode fails" \
 	fails nvme io-passthru "$char" --opcode=0x70 --namespace-id=1
 
 points_from "$programs/ioctl_abi" "/dev/$ctrl" "$char" 1
+points_from "$programs/ioctl_abi" "/dev/$ctrl" "$disk" 1
+
+# A partition, whose node everybody may read and write.
+partition_read() {
+	bounded "$@" nvme io-passthru "$partition" --opcode=2 --namespace-id=1 --data-len=4096 --read --cdw12=7 -b >/dev/null
+}
+
+partition_refused() {
+	local text
+	! text=$(partition_read setpriv --reuid=65534 --clear-groups 2>&1) && [[ $text == *'Permission denied'* ]] || complain "$text"
+}
+
+partition_identify_refused() {
+	local text
+	! text=$(bounded setpriv --reuid=65534 --clear-groups nvme id-ns "$partition" -n 1 2>&1) && [[ $text == *'Permission denied'* ]] ||
+		complain "$text"
+}
+
+partition=${disk}p1
+ktap_check "a partition" addpart "$disk" 1 2048 2048
+chmod 666 "$partition"
+ktap_check "its ioctls are for root" partition_read
+ktap_check "not for who may only open it" partition_refused
+ktap_check "not even Identify" partition_identify_refused
+ktap_check "the partition goes" delpart "$disk" 1
 # Served although misaligned: then the block layer copied, and that was counted.
 served_is_counted() {
 	local copied
