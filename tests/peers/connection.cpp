@@ -232,12 +232,20 @@ void Connection::poll()
     post_pending();
 }
 
+void Connection::established()
+{
+    established_ = true;
+    if (ended_)
+        rdma_disconnect(id_);
+}
+
 void Connection::disconnect()
 {
     if (ended_)
         return;
     ended_ = true;
-    rdma_disconnect(id_);
+    if (established_)
+        rdma_disconnect(id_);
 }
 
 }  // namespace kdp::peer

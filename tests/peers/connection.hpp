@@ -73,7 +73,11 @@ public:
     void send(const BufferPtr& buffer, std::size_t bytes, std::optional<std::uint32_t> invalidate,
               Done done);
 
-    /// Hang up, or answer the host's hanging up.
+    /// The host has said that it is ready to use the connection.
+    void established();
+
+    /// Hang up, or answer the host's hanging up. A connection that is not yet established
+    /// hangs up when it is: before that the CM sends nothing, and does not say so.
     void disconnect();
 
     /// Take what has completed and tell whoever posted it.
@@ -114,6 +118,7 @@ private:
     std::deque<Work> pending_;
     std::uint64_t next_work_ = 0;
     OnCapsule on_capsule_;
+    bool established_ = false;
     bool ended_ = false;
 };
 

@@ -131,8 +131,10 @@ void Listener::on_events()
                 on_request(request);
                 break;
             case RDMA_CM_EVENT_ESTABLISHED:
-                if (found != connections_.end())
-                    handler_.on_connection(ConnectionPtr(found->second), Event::established);
+                if (found == connections_.end())
+                    break;
+                found->second->established();
+                handler_.on_connection(ConnectionPtr(found->second), Event::established);
                 break;
             case RDMA_CM_EVENT_TIMEWAIT_EXIT:
             case RDMA_CM_EVENT_ADDR_CHANGE:
