@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /// @file
-/// Control of the kdp_host module by generic netlink: connect, disconnect, change, rescan, describe.
+/// Control of the kdp_host module by generic netlink: connect, disconnect, change, rescan,
+/// describe.
 ///
 /// Each call opens a socket of its own, so all of them may be called from any thread.
 /// They sleep until the module has answered. Errors carry the module's own sentence and
