@@ -49,7 +49,6 @@ reads_nothing() {
 	[[ $bytes == 0 ]] || complain "$bytes bytes"
 }
 
-# The target hangs up on its hosts when the subsystem leaves the port.
 # A second namespace whose backend can be made slow while it is in use.
 slow=/sys/bus/pseudo/drivers/scsi_debug
 slow_namespace() {

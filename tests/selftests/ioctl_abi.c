@@ -4,8 +4,8 @@
  *
  *   ioctl_abi [--stock] CONTROLLER NAMESPACE NSID
  *
- * CONTROLLER and NAMESPACE are char devices (/dev/kdp0, /dev/kdpg0n1). With --stock
- * they are those of the in-tree driver (/dev/nvme0, /dev/ng0n1), and what kdp checks
+ * CONTROLLER and NAMESPACE are char devices (/dev/kdp0, /dev/kdpg0n1), NAMESPACE may also
+ * be the disk. With --stock they are those of the in-tree driver (/dev/nvme0, /dev/ng0n1), and what kdp checks
  * beyond it is left out. Needs root. Writes to the first 64 KiB of the namespace.
  */
 #include <fcntl.h>
@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "buffers.h"
 #include "points.h"
 
 #define IO_FLUSH	0x00
@@ -31,7 +32,6 @@
 #define OPC_FABRICS	0x7f
 
 #define NOBODY		65534
-#define GUARD		0xa5
 
 /* No single command may take this long. */
 #define PATIENCE_S	60
@@ -42,40 +42,6 @@ static uint32_t nsid;
 static uint32_t block = 512;
 static uint64_t blocks;
 static bool stock;
-
-/* --- buffers ---------------------------------------------------------------- */
-
-/*
- * @len bytes that end at a page which cannot be touched, after one that cannot be
- * touched either; full of GUARD. What runs over the end faults.
- */
-static unsigned char *guarded(size_t len)
-{
-	size_t page = sysconf(_SC_PAGESIZE), body = (len + page - 1) / page * page;
-	unsigned char *p = mmap(NULL, body + 2 * page, PROT_NONE,
-				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (p == MAP_FAILED || mprotect(p + page, body, PROT_READ | PROT_WRITE))
-		die("mmap %zu bytes", len);
-	memset(p + page, GUARD, body);
-	return p + page + (body - len);
-}
-
-static bool all_bytes(const unsigned char *p, size_t len, unsigned char value)
-{
-	for (size_t i = 0; i < len; i++)
-		if (p[i] != value)
-			return false;
-	return true;
-}
-
-static void fill(unsigned char *p, size_t len, unsigned int seed)
-{
-	for (size_t i = 0; i < len; i++) {
-		seed = seed * 1103515245 + 12345;
-		p[i] = seed >> 16;
-	}
-}
 
 static uint64_t now_ms(void)
 {
