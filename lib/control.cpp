@@ -267,6 +267,7 @@ std::span<const StatName> stat_names() noexcept
         {KDP_S_POLLS_EMPTY, "polls_empty"},
         {KDP_S_SLEEPS, "sleeps"},
         {KDP_S_BYTES_COPIED, "bytes_copied"},
+        {KDP_S_REGION_COMMANDS, "region_commands"},
         {KDP_S_EVENTS, "events"},
         {KDP_S_PROVIDER_NS, "provider_ns"},
         {KDP_S_RETRIES, "retries"},

@@ -58,6 +58,14 @@ struct kdp_device *kdp_device_get(struct ib_device *ib)
 	return err ? ERR_PTR(err) : dev;
 }
 
+void kdp_device_hold(struct kdp_device *dev)
+{
+	mutex_lock(&kdp_devices_lock);
+	WARN_ON(!dev->users++);
+	mutex_unlock(&kdp_devices_lock);
+}
+EXPORT_SYMBOL_GPL(kdp_device_hold);
+
 void kdp_device_put(struct kdp_device *dev)
 {
 	mutex_lock(&kdp_devices_lock);
@@ -71,6 +79,7 @@ void kdp_device_put(struct kdp_device *dev)
 	}
 	mutex_unlock(&kdp_devices_lock);
 }
+EXPORT_SYMBOL_GPL(kdp_device_put);
 
 void kdp_upper_register(struct kdp_upper *upper)
 {

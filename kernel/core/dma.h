@@ -45,6 +45,27 @@ static inline void kdp_dma_unmap_sg(struct kdp_device *dev, struct scatterlist *
 	kdp_dma_account(dev, -1);
 }
 
+/* Returns 0 or a negative errno. */
+static inline int kdp_dma_map_sgtable(struct kdp_device *dev, struct sg_table *sgt,
+				      enum dma_data_direction dir)
+{
+	int err;
+
+	if (kdp_fault(KDP_FAULT_DMA_MAP))
+		return -ENOMEM;
+	err = ib_dma_map_sgtable_attrs(dev->ib, sgt, dir, 0);
+	if (!err)
+		kdp_dma_account(dev, 1);
+	return err;
+}
+
+static inline void kdp_dma_unmap_sgtable(struct kdp_device *dev, struct sg_table *sgt,
+					 enum dma_data_direction dir)
+{
+	ib_dma_unmap_sgtable_attrs(dev->ib, sgt, dir, 0);
+	kdp_dma_account(dev, -1);
+}
+
 /* Returns 0 or -ENOMEM. */
 static inline int kdp_dma_map(struct kdp_device *dev, void *buffer, size_t size,
 			      enum dma_data_direction dir, dma_addr_t *dma)

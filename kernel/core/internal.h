@@ -10,7 +10,6 @@
 
 /* device.c */
 struct kdp_device *kdp_device_get(struct ib_device *ib);
-void kdp_device_put(struct kdp_device *dev);
 int kdp_device_init(void);
 void kdp_device_exit(void);
 

@@ -80,6 +80,13 @@ struct kdp_upper {
 	struct list_head	entry;
 };
 
+/*
+ * Use @dev, which an open connection of the caller uses already, beyond that connection's
+ * end; not beyond ->device_gone(). May sleep.
+ */
+void kdp_device_hold(struct kdp_device *dev);
+void kdp_device_put(struct kdp_device *dev);
+
 void kdp_upper_register(struct kdp_upper *upper);
 void kdp_upper_unregister(struct kdp_upper *upper);
 
@@ -265,16 +272,19 @@ struct kdp_mr_pool {
 /* How many pages one MR can hold on @dev, at most @wanted. */
 u32 kdp_mr_pages(const struct kdp_device *dev, u32 wanted);
 
+/* One MR of @pages entries. May sleep. Returns an ERR_PTR; goes with ib_dereg_mr(). */
+struct ib_mr *kdp_mr_alloc(struct kdp_device *dev, u32 pages);
+
 struct kdp_mr_pool *kdp_mr_pool_create(struct kdp_device *dev, unsigned int nr, u32 pages);
 void kdp_mr_pool_destroy(struct kdp_mr_pool *pool);
 
 /*
  * Fill @wr so that posting it gives the peer @access to the @nents DMA-mapped
  * segments of @sgl under a fresh key (mr->rkey). Only the first segment may start,
- * and only the last may end, off a 4 KiB boundary. Returns 0, or -EINVAL when the
+ * and only the last may end, off a boundary of @page_size. Returns 0, or -EINVAL when the
  * segments do not fit one MR.
  */
-int kdp_mr_map(struct ib_mr *mr, struct scatterlist *sgl, int nents, int access,
+int kdp_mr_map(struct ib_mr *mr, struct scatterlist *sgl, int nents, u32 page_size, int access,
 	       struct ib_cqe *cqe, struct ib_reg_wr *wr);
 
 #endif /* KDP_CORE_H */

@@ -66,7 +66,7 @@ static void set_pages(struct mr_world *w, int nents)
 
 static int map(struct mr_world *w, int nents)
 {
-	return kdp_mr_map(w->mr, w->sgl, nents, IB_ACCESS_REMOTE_READ, &w->cqe, &w->wr);
+	return kdp_mr_map(w->mr, w->sgl, nents, SZ_4K, IB_ACCESS_REMOTE_READ, &w->cqe, &w->wr);
 }
 
 static const unsigned int pool_sizes[] = { 0, 1, 2, 127, 1023 };
@@ -186,7 +186,8 @@ static void map_gives_the_access_asked_for(struct kunit *test)
 
 	set_pages(w, 1);
 	for (unsigned int i = 0; i < ARRAY_SIZE(accesses); i++) {
-		KUNIT_ASSERT_EQ(test, kdp_mr_map(w->mr, w->sgl, 1, accesses[i], &w->cqe, &w->wr), 0);
+		KUNIT_ASSERT_EQ(test, kdp_mr_map(w->mr, w->sgl, 1, SZ_4K, accesses[i], &w->cqe,
+					    &w->wr), 0);
 		KUNIT_EXPECT_EQ(test, w->wr.access, accesses[i]);
 	}
 }

@@ -3,7 +3,7 @@
 #include <linux/blkdev.h>
 #include <linux/module.h>
 
-#include "host.h"
+#include "passthru.h"
 
 #include "compat_blk.h"
 
@@ -15,15 +15,19 @@ static void kdp_free_disk(struct gendisk *disk)
 	put_device(&ns->dev);
 }
 
-/* The namespace's ioctls, as on its char device. */
+/* The namespace's ioctls, as on its char device, but for regions: there is no file of ours. */
 static int kdp_disk_ioctl(struct block_device *bdev, KDP_BLK_MODE_T mode, unsigned int cmd,
 			  unsigned long arg)
 {
-	unsigned int open = mode & KDP_BLK_OPEN_WRITE ? KDP_OPEN_WRITE : 0;
+	struct kdp_ns *ns = bdev->bd_disk->private_data;
+	const struct kdp_node node = {
+		.ctrl	= ns->ctrl,
+		.ns	= ns,
+		.open	= (mode & KDP_BLK_OPEN_WRITE ? KDP_OPEN_WRITE : 0) |
+			  (bdev_is_partition(bdev) ? KDP_OPEN_PARTITION : 0),
+	};
 
-	if (bdev_is_partition(bdev))
-		open |= KDP_OPEN_PARTITION;
-	return kdp_ns_ioctl(bdev->bd_disk->private_data, cmd, (void __user *)arg, open);
+	return kdp_node_ioctl(&node, cmd, (void __user *)arg);
 }
 
 static const struct block_device_operations kdp_disk_ops = {

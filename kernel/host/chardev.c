@@ -9,10 +9,12 @@
 #include <linux/fs.h>
 #include <linux/idr.h>
 #include <linux/module.h>
+#include <linux/slab.h>
 
-#include "host.h"
+#include "passthru.h"
 
 #include "compat_device.h"
+#include "compat_uring.h"
 
 #define KDP_MINORS	(KDP_MAX_INSTANCE + 1 + 65536)
 
@@ -20,45 +22,92 @@ static struct class *kdp_class;
 static dev_t kdp_devt;
 static DEFINE_IDA(kdp_minors);
 
-static unsigned int kdp_opened_for(const struct file *file)
+/* An open file of either kind. */
+struct kdp_file {
+	struct kdp_node		node;
+	struct kdp_regions	regions;
+};
+
+static int kdp_file_open(struct inode *inode, struct file *file, struct kdp_ctrl *ctrl,
+			 struct kdp_ns *ns)
 {
-	return file->f_mode & FMODE_WRITE ? KDP_OPEN_WRITE : 0;
+	struct kdp_file *f = kzalloc(sizeof(*f), GFP_KERNEL);
+
+	if (!f)
+		return -ENOMEM;
+	kdp_regions_init(&f->regions, ctrl);
+	f->node = (struct kdp_node) {
+		.ctrl		= ctrl,
+		.ns		= ns,
+		.regions	= &f->regions,
+		.open		= file->f_mode & FMODE_WRITE ? KDP_OPEN_WRITE : 0,
+	};
+	file->private_data = f;
+	return nonseekable_open(inode, file);
 }
 
 static int kdp_ctrl_open(struct inode *inode, struct file *file)
 {
-	file->private_data = container_of(inode->i_cdev, struct kdp_ctrl, cdev);
-	return nonseekable_open(inode, file);
+	return kdp_file_open(inode, file, container_of(inode->i_cdev, struct kdp_ctrl, cdev), NULL);
 }
-
-static long kdp_ctrl_file_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
-{
-	return kdp_ctrl_ioctl(file->private_data, cmd, (void __user *)arg, kdp_opened_for(file));
-}
-
-static const struct file_operations kdp_ctrl_fops = {
-	.owner		= THIS_MODULE,
-	.open		= kdp_ctrl_open,
-	.unlocked_ioctl	= kdp_ctrl_file_ioctl,
-	.compat_ioctl	= compat_ptr_ioctl,
-};
 
 static int kdp_ns_open(struct inode *inode, struct file *file)
 {
-	file->private_data = container_of(inode->i_cdev, struct kdp_ns, cdev);
-	return nonseekable_open(inode, file);
+	struct kdp_ns *ns = container_of(inode->i_cdev, struct kdp_ns, cdev);
+
+	return kdp_file_open(inode, file, ns->ctrl, ns);
 }
 
-static long kdp_ns_file_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+static int kdp_file_release(struct inode *inode, struct file *file)
 {
-	return kdp_ns_ioctl(file->private_data, cmd, (void __user *)arg, kdp_opened_for(file));
+	struct kdp_file *f = file->private_data;
+
+	kdp_regions_release(&f->regions);
+	kfree(f);
+	return 0;
 }
+
+static const struct kdp_node *kdp_file_node(const struct file *file)
+{
+	const struct kdp_file *f = file->private_data;
+
+	return &f->node;
+}
+
+static long kdp_file_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	return kdp_node_ioctl(kdp_file_node(file), cmd, (void __user *)arg);
+}
+
+static int kdp_file_uring_cmd(struct io_uring_cmd *ioucmd, unsigned int issue_flags)
+{
+	return kdp_uring_cmd(kdp_file_node(ioucmd->file), ioucmd, issue_flags);
+}
+
+static int kdp_file_uring_poll(struct io_uring_cmd *ioucmd, struct io_comp_batch *batch,
+			       unsigned int flags)
+{
+	return kdp_uring_poll(ioucmd);
+}
+
+static const struct file_operations kdp_ctrl_fops = {
+	.owner			= THIS_MODULE,
+	.open			= kdp_ctrl_open,
+	.release		= kdp_file_release,
+	.unlocked_ioctl		= kdp_file_ioctl,
+	.compat_ioctl		= compat_ptr_ioctl,
+	.uring_cmd		= kdp_file_uring_cmd,
+	.uring_cmd_iopoll	= kdp_file_uring_poll,
+};
 
 static const struct file_operations kdp_ns_fops = {
-	.owner		= THIS_MODULE,
-	.open		= kdp_ns_open,
-	.unlocked_ioctl	= kdp_ns_file_ioctl,
-	.compat_ioctl	= compat_ptr_ioctl,
+	.owner			= THIS_MODULE,
+	.open			= kdp_ns_open,
+	.release		= kdp_file_release,
+	.unlocked_ioctl		= kdp_file_ioctl,
+	.compat_ioctl		= compat_ptr_ioctl,
+	.uring_cmd		= kdp_file_uring_cmd,
+	.uring_cmd_iopoll	= kdp_file_uring_poll,
 };
 
 /* On failure too, the caller's next step is put_device(). */

@@ -269,6 +269,8 @@ int kdp_ctrl_reconnect(struct kdp_ctrl *ctrl)
 	err = kdp_ns_revalidate(ctrl);
 	if (err)
 		kdp_ctrl_error(ctrl, err, "the namespaces could not be looked at");
+	else
+		kdp_regions_renew(ctrl);
 restore:
 	memalloc_noio_restore(noio);
 	return err;

@@ -101,11 +101,13 @@ static struct kdp_ctrl *kdp_ctrl_alloc(const struct kdp_options *opts)
 	ctrl->cntlid = NVMF_CNTLID_DYNAMIC;
 	mutex_init(&ctrl->lock);
 	mutex_init(&ctrl->stop_lock);
+	mutex_init(&ctrl->regions_lock);
 	mutex_init(&ctrl->scan_lock);
 	mutex_init(&ctrl->ns_lock);
 	spin_lock_init(&ctrl->state_lock);
 	init_completion(&ctrl->gone);
 	INIT_LIST_HEAD(&ctrl->namespaces);
+	INIT_LIST_HEAD(&ctrl->regions);
 	INIT_WORK(&ctrl->scan_work, kdp_scan_work);
 	INIT_DELAYED_WORK(&ctrl->ka_work, kdp_keep_alive_work);
 	INIT_DELAYED_WORK(&ctrl->aen_work, kdp_aen_work);
@@ -173,7 +175,7 @@ void kdp_ctrl_unlist(struct kdp_ctrl *ctrl)
 }
 
 /* @ctrl's lock is held. */
-bool kdp_ctrl_uses(const struct kdp_ctrl *ctrl, const struct ib_device *ib)
+bool kdp_ctrl_uses(struct kdp_ctrl *ctrl, const struct ib_device *ib)
 {
 	unsigned int i;
 
@@ -183,7 +185,7 @@ bool kdp_ctrl_uses(const struct kdp_ctrl *ctrl, const struct ib_device *ib)
 		if (dev && dev->ib == ib)
 			return true;
 	}
-	return false;
+	return kdp_regions_use(ctrl, ib);
 }
 
 /*

@@ -15,6 +15,7 @@ static void kdp_ctrl_teardown(struct kdp_ctrl *ctrl)
 	kdp_keep_alive_stop(ctrl);
 	kdp_shutdown(ctrl);
 	kdp_ctrl_drop_connection(ctrl);
+	kdp_regions_end(ctrl);
 	kdp_io_set_destroy(ctrl);
 	kdp_admin_set_destroy(ctrl);
 }

@@ -2,7 +2,7 @@
 /*
  * kdp_host: the NVMe-oF host. What its files tell each other.
  *
- * The path of an I/O: blk.c or passthru.c → request.c → map.c → send.c → core/qp.c … the
+ * The path of an I/O: blk.c or passthru.c (passthru.h) → request.c → map.c → send.c → core/qp.c … the
  * wire … core/cq.c → send.c, receive.c → request.c.
  *
  * Lifetimes. A controller lives as long as its embedded device (ctrl->dev); it is
@@ -27,6 +27,7 @@
 #include <nvmf/rdma.h>
 
 #include "../core/kdp_core.h"
+#include "region.h"
 
 #define KDP_MAX_INSTANCE	1023
 #define KDP_MAX_IO_QUEUES	128
@@ -40,6 +41,8 @@
 
 /* Pages in one MR, the first of which a misaligned buffer may use up. */
 #define KDP_MR_PAGES		257
+/* Registrations of regions that the admin queue has room for, beside its commands. */
+#define KDP_REGION_WRS		32
 /* Segments of a write that travel in the capsule: one SGE each behind the SQE. */
 #define KDP_INLINE_SEGMENTS	4
 
@@ -80,6 +83,7 @@ enum kdp_queue_stat {
 	KDP_QS_REMOTE_INV,
 	KDP_QS_INLINE,
 	KDP_QS_BYTES_COPIED,
+	KDP_QS_REGION,
 	KDP_QS_RETRIES,
 	KDP_QS_NR
 };
@@ -122,6 +126,7 @@ enum kdp_map_how {
 	KDP_MAP_NONE,
 	KDP_MAP_INLINE,
 	KDP_MAP_MR,
+	KDP_MAP_REGION,		/* through the region's MR, which stands */
 };
 
 /* The driver's part of a request; it occupies the command slot of the request's tag. */
@@ -137,6 +142,7 @@ struct kdp_req {
 	u16			status;		/* NVMe status */
 	u32			copied;		/* bytes that the block layer bounced for it */
 	u64			result;
+	struct kdp_region_use	region;		/* that the data lie in; none, but for users' commands */
 	struct ib_cqe		reg_cqe;
 	struct ib_cqe		inv_cqe;
 	struct ib_reg_wr	reg_wr;
@@ -198,6 +204,7 @@ struct kdp_queue {
 #define KDP_CTRL_FAIL_FAST	1	/* fast_io_fail_tmo is over: I/O fails while there is none */
 #define KDP_CTRL_ASKED		2	/* it was broken off because somebody asked for that */
 #define KDP_CTRL_EVENT_OUT	3	/* there is an Asynchronous Event Request (aen.c) */
+#define KDP_CTRL_KEYS_SPOILED	4	/* keys of regions may be invalid (region_mrs.c) */
 
 struct kdp_ctrl {
 	struct device		dev;		/* "kdp0" */
@@ -254,6 +261,9 @@ struct kdp_ctrl {
 	bool			io_stopped;	/* the namespaces' queues are quiesced; under ns_lock */
 	u32			ns_epoch;	/* goes up with each connection; under ns_lock */
 
+	struct mutex		regions_lock;	/* registrations of regions; inside lock */
+	struct list_head	regions;	/* under regions_lock */
+
 	/* events (aen.c) */
 	struct delayed_work	aen_work;
 	u32			event;		/* that came last */
@@ -304,7 +314,7 @@ static inline enum kdp_ctrl_state kdp_ctrl_state(const struct kdp_ctrl *ctrl)
 }
 
 int kdp_ctrl_error(struct kdp_ctrl *ctrl, int error, const char *text);
-bool kdp_ctrl_uses(const struct kdp_ctrl *ctrl, const struct ib_device *ib);
+bool kdp_ctrl_uses(struct kdp_ctrl *ctrl, const struct ib_device *ib);
 
 /* state.c */
 bool kdp_ctrl_begin(struct kdp_ctrl *ctrl);
@@ -316,6 +326,7 @@ bool kdp_ctrl_break(struct kdp_ctrl *ctrl);
 int kdp_ctrl_ask_reset(struct kdp_ctrl *ctrl);
 void kdp_ctrl_queue_reconnect(struct kdp_ctrl *ctrl, unsigned long delay);
 void kdp_ctrl_queue_scan(struct kdp_ctrl *ctrl);
+int kdp_check_live(const struct kdp_ctrl *ctrl);
 
 /* Does block I/O wait for a connection, when there is none? */
 static inline bool kdp_ctrl_io_waits(const struct kdp_ctrl *ctrl)
@@ -516,13 +527,6 @@ void kdp_ctrl_cdev_del(struct kdp_ctrl *ctrl);
 int kdp_ns_device_init(struct kdp_ns *ns, void (*release)(struct device *));
 int kdp_ns_cdev_add(struct kdp_ns *ns);
 void kdp_ns_cdev_del(struct kdp_ns *ns);
-
-/* passthru.c. How the node was opened, for the ioctls' `open`: */
-#define KDP_OPEN_WRITE		BIT(0)
-#define KDP_OPEN_PARTITION	BIT(1)	/* of the disk, not the whole */
-int kdp_check_live(const struct kdp_ctrl *ctrl);
-long kdp_ctrl_ioctl(struct kdp_ctrl *ctrl, unsigned int cmd, void __user *arg, unsigned int open);
-long kdp_ns_ioctl(struct kdp_ns *ns, unsigned int cmd, void __user *arg, unsigned int open);
 
 /* netlink.c, set.c, describe.c */
 int kdp_netlink_init(void);

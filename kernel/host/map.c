@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * From a request's pages to the command's data pointer: in the capsule, or through
- * the slot's MR. Nothing is copied: the wire is given the caller's own pages.
+ * From a request's pages to the command's data pointer: in the capsule, through the slot's
+ * MR, or through that of a registered region, whose pages need no mapping. Nothing is
+ * copied: the wire is given the caller's own pages.
  */
 #include <linux/moduleparam.h>
 #include <linux/scatterlist.h>
@@ -30,13 +31,29 @@ static void kdp_trace_pages(struct kdp_req *req, struct request *rq, u32 rkey)
 				   sg_dma_address(sg), rkey);
 }
 
-static bool kdp_fits_capsule(const struct kdp_req *req, struct request *rq)
+static void kdp_trace_region(struct kdp_req *req, struct request *rq, u64 iova, u32 rkey)
+{
+	const struct kdp_pages *pages = &req->region.region->pages;
+	u64 at = pages->offset + req->region.offset, end = at + req->region.length, len;
+	struct kdp_queue *queue = req->queue;
+	unsigned int i;
+
+	for (i = 0; at < end; i++, at += len, iova += len) {
+		len = min(end - at, PAGE_SIZE - offset_in_page(at));
+		trace_kdp_map_page(queue->ctrl->instance, queue->qid, rq->tag,
+				   rq_data_dir(rq) == WRITE, req->how == KDP_MAP_INLINE, i,
+				   page_to_pfn(pages->page[at >> PAGE_SHIFT]), offset_in_page(at),
+				   len, iova, rkey);
+	}
+}
+
+static bool kdp_fits_capsule(const struct kdp_req *req, struct request *rq, u32 bytes,
+			     unsigned int segments)
 {
 	const struct kdp_queue *queue = req->queue;
 
-	return rq_data_dir(rq) == WRITE && queue->qid &&
-	       blk_rq_payload_bytes(rq) <= queue->ctrl->inline_size &&
-	       req->nr_dma <= queue->inline_segments;
+	return rq_data_dir(rq) == WRITE && queue->qid && bytes <= queue->ctrl->inline_size &&
+	       segments <= queue->inline_segments;
 }
 
 static void kdp_map_inline(struct kdp_req *req, struct request *rq, struct nvmf_sqe *sqe)
@@ -65,12 +82,41 @@ static int kdp_map_mr(struct kdp_req *req, struct request *rq, struct nvmf_sqe *
 					       IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE;
 	int err;
 
-	err = kdp_mr_map(mr, req->sgt.sgl, req->nr_dma, access, &req->reg_cqe, &req->reg_wr);
+	err = kdp_mr_map(mr, req->sgt.sgl, req->nr_dma, SZ_4K, access, &req->reg_cqe, &req->reg_wr);
 	if (err)
 		return err;
 	req->how = KDP_MAP_MR;
 	nvmf_sgl_set_keyed(&sqe->dptr, mr->iova, mr->length, mr->rkey,
 			    READ_ONCE(remote_invalidation));
+	return 0;
+}
+
+/* The data lie where an MR stands already: it gives them addresses, here and to the peer. */
+static int kdp_map_region(struct kdp_req *req, struct request *rq, struct nvmf_sqe *sqe)
+{
+	const struct kdp_region_use *use = &req->region;
+	const struct ib_mr *mr;
+	u64 iova;
+
+	mr = kdp_region_mr(&use->region->mrs, use->offset, use->length, &iova);
+	if (unlikely(!mr))
+		return -EIO;
+	if (kdp_fits_capsule(req, rq, use->length, 1)) {
+		req->sge[1] = (struct ib_sge) {
+			.addr = iova, .length = use->length, .lkey = mr->lkey,
+		};
+		req->send_wr.num_sge++;
+		req->how = KDP_MAP_INLINE;
+		kdp_queue_count(req->queue, KDP_QS_INLINE, 1);
+		nvmf_sgl_set_inline(&sqe->dptr, 0, use->length);
+	} else {
+		req->how = KDP_MAP_REGION;
+		nvmf_sgl_set_keyed(&sqe->dptr, iova, use->length, mr->rkey, false);
+	}
+	kdp_queue_count(req->queue, KDP_QS_REGION, 1);
+	this_cpu_inc(*use->region->uses);
+	if (trace_kdp_map_page_enabled())
+		kdp_trace_region(req, rq, iova, req->how == KDP_MAP_INLINE ? 0 : mr->rkey);
 	return 0;
 }
 
@@ -86,6 +132,8 @@ int kdp_map_data(struct kdp_req *req, struct request *rq, struct nvmf_sqe *sqe)
 	int err;
 
 	req->how = KDP_MAP_NONE;
+	if (req->region.region)
+		return kdp_map_region(req, rq, sqe);
 	if (!blk_rq_nr_phys_segments(rq)) {
 		nvmf_sgl_set_none(&sqe->dptr);
 		return 0;
@@ -103,7 +151,7 @@ int kdp_map_data(struct kdp_req *req, struct request *rq, struct nvmf_sqe *sqe)
 		goto free_table;
 	}
 
-	if (kdp_fits_capsule(req, rq)) {
+	if (kdp_fits_capsule(req, rq, blk_rq_payload_bytes(rq), req->nr_dma)) {
 		kdp_map_inline(req, rq, sqe);
 	} else {
 		err = kdp_map_mr(req, rq, sqe);
@@ -127,6 +175,10 @@ void kdp_unmap_data(struct kdp_req *req, struct request *rq)
 {
 	if (req->how == KDP_MAP_NONE)
 		return;
+	if (req->region.region) {
+		req->how = KDP_MAP_NONE;
+		return;
+	}
 	kdp_dma_unmap_sg(req->queue->conn.dev, req->sgt.sgl, req->sgt.nents, rq_dma_dir(rq));
 	sg_free_table_chained(&req->sgt, KDP_INLINE_SEGMENTS);
 	req->how = KDP_MAP_NONE;

@@ -81,6 +81,11 @@ static void kdp_queue_free(struct kdp_queue *queue)
 	free_percpu(queue->stats);
 }
 
+static unsigned int kdp_queue_send_wrs(const struct kdp_queue *queue)
+{
+	return kdp_send_wrs(queue->depth) + (queue->qid ? 0 : KDP_REGION_WRS);
+}
+
 static int kdp_queue_create_qp(struct kdp_queue *queue)
 {
 	const struct ib_device_attr *attrs = &queue->conn.dev->ib->attrs;
@@ -88,7 +93,7 @@ static int kdp_queue_create_qp(struct kdp_queue *queue)
 
 	queue->inline_segments = min_t(unsigned int, KDP_INLINE_SEGMENTS,
 				       attrs->max_send_sge - 1);
-	cap.max_send_wr = kdp_send_wrs(queue->depth) + KDP_DRAIN_WRS;
+	cap.max_send_wr = kdp_queue_send_wrs(queue) + KDP_DRAIN_WRS;
 	cap.max_recv_wr = kdp_receive_wrs(queue->depth) + KDP_DRAIN_WRS;
 	cap.max_send_sge = 1 + queue->inline_segments;
 	cap.max_recv_sge = 1;
@@ -161,7 +166,7 @@ int kdp_queue_open(struct kdp_ctrl *ctrl, u16 qid, u16 entries)
 		kdp_ctrl_error(ctrl, err, queue->conn.step_text);
 		goto close;
 	}
-	while (max(kdp_send_wrs(queue->depth), kdp_receive_wrs(queue->depth)) + KDP_DRAIN_WRS >
+	while (max(kdp_queue_send_wrs(queue), kdp_receive_wrs(queue->depth)) + KDP_DRAIN_WRS >
 	       queue->conn.dev->ib->attrs.max_qp_wr && queue->depth > 1)
 		queue->depth--;
 	queue->conn_depth = queue->depth;

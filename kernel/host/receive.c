@@ -48,8 +48,11 @@ static void kdp_handle_response(struct kdp_queue *queue, const struct ib_wc *wc,
 		return kdp_protocol_error(queue, "response to a command that is not in flight");
 	if (wc->wc_flags & IB_WC_WITH_INVALIDATE) {
 		if (unlikely(req->how != KDP_MAP_MR ||
-			     wc->ex.invalidate_rkey != req->reg_wr.key))
+			     wc->ex.invalidate_rkey != req->reg_wr.key)) {
+			/* it may have been a region's, which is of no use then */
+			set_bit(KDP_CTRL_KEYS_SPOILED, &queue->ctrl->flags);
 			return kdp_protocol_error(queue, "invalidation of a foreign key");
+		}
 		kdp_queue_count(queue, KDP_QS_REMOTE_INV, 1);
 		what |= KDP_REQ_INVALIDATED;
 	}

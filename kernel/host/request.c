@@ -63,7 +63,8 @@ static void kdp_finish_request(struct request *rq)
 	if (likely(!req->status) && req->how != KDP_MAP_NONE)
 		kdp_queue_count(req->queue, rq_data_dir(rq) == WRITE ? KDP_QS_BYTES_WRITTEN :
 								    KDP_QS_BYTES_READ,
-				blk_rq_payload_bytes(rq));
+				req->region.region ? req->region.length :
+						     blk_rq_payload_bytes(rq));
 	kdp_unmap_data(req, rq);
 }
 

@@ -193,3 +193,20 @@ void kdp_ctrl_queue_scan(struct kdp_ctrl *ctrl)
 		queue_work(kdp_scan_wq, &ctrl->scan_work);
 	spin_unlock_irqrestore(&ctrl->state_lock, flags);
 }
+
+/*
+ * A command of a user is sent at most once, and only he knows whether it may be sent
+ * again: it does not wait for a connection.
+ */
+int kdp_check_live(const struct kdp_ctrl *ctrl)
+{
+	switch (kdp_ctrl_state(ctrl)) {
+	case KDP_STATE_LIVE:
+		return 0;
+	case KDP_STATE_RESETTING:
+	case KDP_STATE_CONNECTING:
+		return -EAGAIN;
+	default:
+		return -ENODEV;
+	}
+}

@@ -271,6 +271,7 @@ enum kdp_stat {
 	KDP_S_EVENTS,		/* events that the device raised: wake-ups */
 	KDP_S_PROVIDER_NS,	/* ns inside the RDMA provider's calls; kdp_core's parameter time_provider */
 	KDP_S_RETRIES,		/* requests taken back, to be sent again */
+	KDP_S_REGION_COMMANDS,	/* commands whose data lay in a registered region */
 
 	__KDP_S_MAX,
 	KDP_S_MAX = __KDP_S_MAX - 1
