@@ -192,7 +192,7 @@ int kdp_conn_resolve(struct kdp_conn *conn, const struct kdp_conn_ops *ops,
 	if (err)
 		return err;
 
-	dev = kdp_device_get(id->device);
+	dev = kdp_device_get(id->device, conn->params.owner);
 	if (IS_ERR(dev)) {
 		conn->step_text = PTR_ERR(dev) == -EOPNOTSUPP ?
 				  "the RDMA device cannot register memory by work requests" :

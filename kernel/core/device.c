@@ -1,61 +1,89 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * RDMA devices, the protection domain of those in use, and telling the upper layers when
+ * RDMA devices, the protection domains of their users, and telling the upper layers when
  * a device goes.
+ *
+ * Each owner of connections has a protection domain of its own: what its peers were given
+ * access to, by a key that others might guess, no other owner's peers can reach.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
 
 #include "internal.h"
 
-static LIST_HEAD(kdp_devices);
-static DEFINE_MUTEX(kdp_devices_lock);	/* kdp_devices */
+/* A device that is there, and who uses it. */
+struct kdp_present {
+	struct ib_device	*ib;
+	struct list_head	entry;		/* kdp_presents */
+	struct list_head	users;		/* kdp_device.entry */
+};
+
+static LIST_HEAD(kdp_presents);
+static DEFINE_MUTEX(kdp_devices_lock);	/* kdp_presents, and all that hangs on it */
 
 static LIST_HEAD(kdp_uppers);
 static DEFINE_MUTEX(kdp_uppers_lock);	/* kdp_uppers; held while ->device_gone() runs */
 
-static struct kdp_device *kdp_device_find(const struct ib_device *ib)
+static struct kdp_present *kdp_present_find(const struct ib_device *ib)
 {
-	struct kdp_device *dev;
+	struct kdp_present *present;
 
 	lockdep_assert_held(&kdp_devices_lock);
-	list_for_each_entry(dev, &kdp_devices, entry)
-		if (dev->ib == ib)
-			return dev;
+	list_for_each_entry(present, &kdp_presents, entry)
+		if (present->ib == ib)
+			return present;
 	return NULL;
 }
 
-static int kdp_device_use(struct kdp_device *dev)
+static struct kdp_device *kdp_device_create(struct kdp_present *present, const void *owner)
 {
+	struct kdp_device *dev;
 	struct ib_pd *pd;
 
-	if (dev->users++)
-		return 0;
-	pd = ib_alloc_pd(dev->ib, 0);
+	if (!(present->ib->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS))
+		return ERR_PTR(-EOPNOTSUPP);
+	dev = kzalloc(sizeof(*dev), GFP_KERNEL);
+	if (!dev)
+		return ERR_PTR(-ENOMEM);
+	pd = ib_alloc_pd(present->ib, 0);
 	if (IS_ERR(pd)) {
-		dev->users--;
-		return PTR_ERR(pd);
+		kfree(dev);
+		return ERR_CAST(pd);
 	}
+	dev->ib = present->ib;
+	dev->owner = owner;
 	dev->pd = pd;
-	return 0;
+	list_add(&dev->entry, &present->users);
+	return dev;
+}
+
+static struct kdp_device *kdp_device_of(struct kdp_present *present, const void *owner)
+{
+	struct kdp_device *dev;
+
+	list_for_each_entry(dev, &present->users, entry)
+		if (dev->owner == owner)
+			return dev;
+	return kdp_device_create(present, owner);
 }
 
 /*
  * The caller holds @ib alive, by a cm_id that is bound to it. Returns an ERR_PTR on
  * failure; -ENODEV when @ib is about to go: the upper layers have been told already.
  */
-struct kdp_device *kdp_device_get(struct ib_device *ib)
+struct kdp_device *kdp_device_get(struct ib_device *ib, const void *owner)
 {
-	struct kdp_device *dev;
-	int err = -ENODEV;
+	struct kdp_device *dev = ERR_PTR(-ENODEV);
+	struct kdp_present *present;
 
 	mutex_lock(&kdp_devices_lock);
-	dev = kdp_device_find(ib);
-	if (dev)
-		err = ib->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS ?
-		      kdp_device_use(dev) : -EOPNOTSUPP;
+	present = kdp_present_find(ib);
+	if (present)
+		dev = kdp_device_of(present, owner);
+	if (!IS_ERR(dev))
+		dev->users++;
 	mutex_unlock(&kdp_devices_lock);
-	return err ? ERR_PTR(err) : dev;
+	return dev;
 }
 
 void kdp_device_hold(struct kdp_device *dev)
@@ -73,9 +101,8 @@ void kdp_device_put(struct kdp_device *dev)
 		WARN(atomic_read(&dev->dma_mappings), "kdp: %d DMA mappings left on %s\n",
 		     atomic_read(&dev->dma_mappings), dev->ib->name);
 		ib_dealloc_pd(dev->pd);
-		dev->pd = NULL;
-		if (list_empty(&dev->entry))
-			kfree(dev);
+		list_del(&dev->entry);
+		kfree(dev);
 	}
 	mutex_unlock(&kdp_devices_lock);
 }
@@ -99,35 +126,43 @@ EXPORT_SYMBOL_GPL(kdp_upper_unregister);
 
 static int kdp_client_add(struct ib_device *ib)
 {
-	struct kdp_device *dev = kzalloc(sizeof(*dev), GFP_KERNEL);
+	struct kdp_present *present = kzalloc(sizeof(*present), GFP_KERNEL);
 
 	/* an error would take the device from all others, too */
-	if (!dev) {
+	if (!present) {
 		pr_warn("kdp: no memory to know %s: it cannot be used\n", ib->name);
 		return 0;
 	}
-	dev->ib = ib;
+	present->ib = ib;
+	INIT_LIST_HEAD(&present->users);
 	mutex_lock(&kdp_devices_lock);
-	list_add(&dev->entry, &kdp_devices);
+	list_add(&present->entry, &kdp_presents);
 	mutex_unlock(&kdp_devices_lock);
 	return 0;
 }
 
-static void kdp_client_remove(struct ib_device *ib, void *data)
+/* Nobody gets @ib from now on; who has it keeps what he has of it until he gives it back. */
+static void kdp_present_end(const struct ib_device *ib)
 {
-	struct kdp_device *dev;
-	struct kdp_upper *upper;
+	struct kdp_device *dev, *next;
+	struct kdp_present *present;
 
-	/* nobody gets it from now on; who has it is told, and gives it back */
 	mutex_lock(&kdp_devices_lock);
-	dev = kdp_device_find(ib);
-	if (dev) {
-		list_del_init(&dev->entry);
-		if (!dev->users)
-			kfree(dev);
+	present = kdp_present_find(ib);
+	if (present) {
+		list_for_each_entry_safe(dev, next, &present->users, entry)
+			list_del_init(&dev->entry);
+		list_del(&present->entry);
+		kfree(present);
 	}
 	mutex_unlock(&kdp_devices_lock);
+}
 
+static void kdp_client_remove(struct ib_device *ib, void *data)
+{
+	struct kdp_upper *upper;
+
+	kdp_present_end(ib);
 	mutex_lock(&kdp_uppers_lock);
 	list_for_each_entry(upper, &kdp_uppers, entry)
 		upper->device_gone(ib);
@@ -148,5 +183,5 @@ int kdp_device_init(void)
 void kdp_device_exit(void)
 {
 	ib_unregister_client(&kdp_client);
-	WARN_ON(!list_empty(&kdp_devices));
+	WARN_ON(!list_empty(&kdp_presents));
 }

@@ -9,7 +9,7 @@
 #include "kdp_core.h"
 
 /* device.c */
-struct kdp_device *kdp_device_get(struct ib_device *ib);
+struct kdp_device *kdp_device_get(struct ib_device *ib, const void *owner);
 int kdp_device_init(void);
 void kdp_device_exit(void);
 

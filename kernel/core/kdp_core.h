@@ -62,11 +62,12 @@ void kdp_conn_stats_sum(const struct kdp_conn_stats __percpu *stats, u64 sum[KDP
 
 /* --- devices (device.c) --------------------------------------------------- */
 
-/* An RDMA device, with the protection domain that all its users share. */
+/* An RDMA device as one owner uses it, with a protection domain of his own. */
 struct kdp_device {
 	struct ib_device	*ib;
-	struct ib_pd		*pd;		/* while there are users */
-	struct list_head	entry;		/* kdp_devices; empty when it goes */
+	struct ib_pd		*pd;
+	const void		*owner;
+	struct list_head	entry;		/* of the device's users; empty when it goes */
 	unsigned int		users;		/* both under kdp_devices_lock */
 	atomic_t		dma_mappings;	/* on a checking kernel, see dma.h */
 };
@@ -156,6 +157,7 @@ struct kdp_conn_ops {
 
 struct kdp_conn_params {
 	struct net		*net;
+	const void		*owner;		/* with whose connections it shares a protection domain */
 	struct sockaddr_storage	dst;
 	struct sockaddr_storage	src;		/* ss_family 0: any local address */
 	int			cpu;		/* where completions are wanted */

@@ -151,6 +151,7 @@ int kdp_queue_open(struct kdp_ctrl *ctrl, u16 qid, u16 entries)
 	struct kdp_queue *queue = &ctrl->queues[qid];
 	struct kdp_conn_params params = {
 		.net		= ctrl->opts.net,
+		.owner		= ctrl,
 		.dst		= ctrl->opts.traddr,
 		.src		= ctrl->opts.host_traddr,
 		.cpu		= kdp_sets_cpu(&ctrl->sets, qid),
