@@ -99,6 +99,34 @@ TEST_F(BlockPathTest, WriteReadFlush)
     }
 }
 
+TEST_F(BlockPathTest, SeveralRegisteredBuffers)
+{
+    OPEN_OR_SKIP(path, 2);
+    const auto first = buffer_.memory().subspan(0, 4096);
+    const auto second = buffer_.memory().subspan(8192, 4096);
+    ASSERT_TRUE(path->register_buffer(first));
+    ASSERT_TRUE(path->register_buffer(second));
+    ASSERT_TRUE(path->register_buffer(second.subspan(512))) << "inside one that is there";
+    EXPECT_EQ(path->counters().registrations, 2u);
+    std::memset(first.data(), 0x3c, first.size());
+    EXPECT_EQ(run(*path, {Op::write, 0, first, 1}).status, 0);
+    EXPECT_EQ(run(*path, {Op::read, 0, second, 2}).status, 0);
+    EXPECT_TRUE(std::equal(first.begin(), first.end(), second.begin()));
+    // across the end of a registered one: as if it were none
+    const auto across = buffer_.memory().subspan(2048, 4096);
+    EXPECT_EQ(run(*path, {Op::read, 0, across, 3}).status, 0);
+    EXPECT_TRUE(std::all_of(across.begin(), across.end(),
+                            [](std::byte b) { return b == std::byte{0x3c}; }));
+}
+
+TEST_F(BlockPathTest, WaitHasATimeout)
+{
+    OPEN_OR_SKIP(path, 1);
+    Completion done;
+    EXPECT_EQ(path->wait({&done, 1}, 10).value(), 0u) << "nothing is in flight";
+    EXPECT_EQ(path->poll({&done, 1}).value(), 0u);
+}
+
 TEST_F(BlockPathTest, SubmitStopsAtTheDepth)
 {
     OPEN_OR_SKIP(path, 4);
