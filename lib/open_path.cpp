@@ -3,7 +3,7 @@
 #include <kdp/uri.hpp>
 
 #include "block_path.hpp"
-#include "kernel_path.hpp"
+#include "kernel/kernel_path.hpp"
 #include "verbs/verbs_path.hpp"
 
 namespace kdp {
@@ -16,7 +16,7 @@ Result<std::unique_ptr<DataPath>> open_path(const std::string& text, const OpenO
     const PathUri& uri = parsed.value();
     switch (uri.scheme) {
         case Scheme::kernel:
-            return open_kernel_path(uri.device, options);
+            return open_kernel_path(uri, options);
         case Scheme::block:
             return open_block_path(uri.device, options, uri.polled);
         case Scheme::verbs:

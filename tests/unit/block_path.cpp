@@ -119,7 +119,7 @@ TEST_F(BlockPathTest, SeveralRegisteredBuffers)
                             [](std::byte b) { return b == std::byte{0x3c}; }));
 }
 
-TEST_F(BlockPathTest, WaitHasATimeout)
+TEST_F(BlockPathTest, WaitingForNothing)
 {
     OPEN_OR_SKIP(path, 1);
     Completion done;
@@ -192,7 +192,12 @@ TEST(OpenPath, ErrorsOfTheOthers)
     EXPECT_EQ(open_path("nonsense", {}).error().code, EINVAL);
     EXPECT_EQ(open_path("kernel:/dev/null", {}).error().code, ENOTTY);
     EXPECT_EQ(open_path("kernel:/dev/kdp_no_such", {}).error().code, ENOENT);
-    EXPECT_EQ(open_path("kernel:/dev/null", with_depth(0)).error().code, EINVAL);
+    for (const std::string mode : {"ioctl", "uring", "uring-poll"}) {
+        const std::string uri = "kernel:/dev/null?mode=" + mode;
+        EXPECT_EQ(open_path(uri, {}).error().code, ENOTTY);
+        EXPECT_EQ(open_path(uri, with_depth(0)).error().code, EINVAL);
+        EXPECT_EQ(open_path(uri, with_depth(1'000'000)).error().code, EINVAL);
+    }
 }
 
 TEST(IoCheck, Bounds)
