@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 
-constexpr unsigned buffers_at_most = 64;
+constexpr unsigned buffers_at_most = 1024;
 constexpr std::size_t buffer_at_most = std::size_t{1} << 30;  // the kernel's limit
 
 // Longer than the gaps between batches of one that is busy, and short for the CPU that it burns.
@@ -161,30 +161,44 @@ int Ring::wait(steady_clock::time_point deadline) noexcept
     return rc >= 0 || rc == -ETIME || rc == -EINTR || rc == -EAGAIN ? 0 : -rc;
 }
 
-Status Ring::add_buffer(std::span<std::byte> memory)
+int Ring::add_one(std::span<std::byte> memory) noexcept
 {
-    const std::string what = fmt::format("registering {} bytes with io_uring", memory.size());
+    if (buffers_.size() == buffers_at_most)
+        return ENOSPC;
+    if (!has_table_) {
+        const int rc = io_uring_register_buffers_sparse(&ring_, buffers_at_most);
+        if (rc < 0)
+            return -rc;
+        has_table_ = true;
+    }
+    const iovec place{memory.data(), memory.size()};
+    const __u64 tag = 0;
+    const int rc = io_uring_register_buffers_update_tag(
+        &ring_, static_cast<unsigned>(buffers_.size()), &place, &tag, 1);
+    if (rc < 0)
+        return -rc;
+    buffers_.emplace_back(memory);
+    return 0;
+}
+
+Status Ring::add_buffer(std::span<std::byte> memory, std::size_t slice)
+{
     if (buffer_of(memory) >= 0)
         return ok();
-    if (memory.size() > buffer_at_most)
-        return Error{EFAULT, what + ": a buffer has 1 GiB at most"};
-    if (buffers_.size() == buffers_at_most)
-        return Error{ENOSPC,
-                     fmt::format("{}: there are {} buffers already", what, buffers_.size())};
-    int rc = 0;
-    if (buffers_.empty())
-        rc = io_uring_register_buffers_sparse(&ring_, buffers_at_most);
-    if (rc == 0 || rc == -EBUSY) {  // a table that an earlier failure has left
-        const iovec place{memory.data(), memory.size()};
-        const __u64 tag = 0;
-        rc = io_uring_register_buffers_update_tag(&ring_, static_cast<unsigned>(buffers_.size()),
-                                                  &place, &tag, 1);
+    slice = std::min(slice, buffer_at_most);
+    for (std::size_t at = 0; at < memory.size(); at += slice) {
+        const int code = add_one(memory.subspan(at, std::min(slice, memory.size() - at)));
+        if (code == 0)
+            continue;
+        const std::string what = fmt::format("registering {} bytes with io_uring", memory.size());
+        if (code == ENOMEM)
+            return Error{ENOMEM,
+                         what + ": more than RLIMIT_MEMLOCK allows (ulimit -l), or no memory"};
+        if (code == ENOSPC)
+            return Error{ENOSPC,
+                         fmt::format("{}: it has {} buffers already", what, buffers_.size())};
+        return error_from_errno(code, what);
     }
-    if (rc == -ENOMEM)
-        return Error{ENOMEM, what + ": more than RLIMIT_MEMLOCK allows (ulimit -l), or no memory"};
-    if (rc < 0)
-        return error_from_errno(-rc, what);
-    buffers_.emplace_back(memory);
     return ok();
 }
 

@@ -60,9 +60,10 @@ public:
     /// an errno. May return early.
     [[nodiscard]] int wait(std::chrono::steady_clock::time_point deadline) noexcept;
 
-    /// Register memory with the ring; what is there already stays. EINVAL where the kernel has no
-    /// such table (before 5.19), ENOSPC, ENOMEM for RLIMIT_MEMLOCK, EFAULT, EOPNOTSUPP.
-    [[nodiscard]] Status add_buffer(std::span<std::byte> memory);
+    /// Register memory with the ring, as several buffers of @p slice bytes if it is more; what is
+    /// there already stays. EINVAL where the kernel has no such table (before 5.19), ENOSPC, ENOMEM
+    /// for RLIMIT_MEMLOCK, EFAULT, EOPNOTSUPP.
+    [[nodiscard]] Status add_buffer(std::span<std::byte> memory, std::size_t slice = SIZE_MAX);
     /// The registered buffer in which @p data lie wholly, or -1.
     [[nodiscard]] int buffer_of(std::span<const std::byte> data) const noexcept;
 
@@ -73,12 +74,14 @@ public:
 
 private:
     [[nodiscard]] int enable() noexcept;
+    [[nodiscard]] int add_one(std::span<std::byte> memory) noexcept;
 
     io_uring ring_{};
     bool up_ = false;
     bool disabled_ = false;  // until the first submission, which says whose ring it is
     bool spins_ = false;     // polled, and by us
     bool sq_thread_ = false;
+    bool has_table_ = false;
     std::vector<std::span<const std::byte>> buffers_;
     std::uint64_t submissions_ = 0;
 };

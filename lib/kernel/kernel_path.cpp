@@ -7,6 +7,7 @@
 
 #include "kernel/describe.hpp"
 #include "kernel/ioctl_path.hpp"
+#include "kernel/kernel_version.hpp"
 #include "kernel/uring_path.hpp"
 #include "provider.hpp"
 
@@ -14,6 +15,8 @@ namespace kdp {
 namespace {
 
 using namespace kernel;
+
+constexpr unsigned least_segments = 64;  // where the disk does not tell
 
 Status check_depth(KernelMode mode, unsigned depth)
 {
@@ -35,9 +38,9 @@ Status check_driver(const PathUri& uri, const std::string& disk,
     };
     const bool kdp = features || disk.starts_with("kdp");
     if (uri.buffers == Buffers::region && !has(KDP_FEATURE_REGION))
-        return Error{ENOTTY, fmt::format("{} has no regions{}: use buffers=plain{}", uri.device,
-                                         kdp ? "" : ", which only kdp's devices have",
-                                         uri.mode == KernelMode::ioctl ? "" : " or fixed")};
+        return Error{ENOTTY, fmt::format("{} has no regions: {}", uri.device,
+                                         kdp ? "kdp_host is too old for that"
+                                             : "only kdp's devices have (/dev/kdpg0n1)")};
     if (uri.mode == KernelMode::ioctl)
         return ok();
     if (kdp && !has(KDP_FEATURE_URING))
@@ -49,6 +52,12 @@ Status check_driver(const PathUri& uri, const std::string& disk,
         return Error{EOPNOTSUPP, uri.device +
                                      ": this kdp_host has no polled io_uring commands: "
                                      "use mode=uring"};
+    // It may take a function for a bio, and the kernel with it: on 6.1 among the first I/Os at
+    // depth 16, whoever submits them.
+    if (!kdp && kernel_before(6, 6))
+        return Error{EOPNOTSUPP, uri.device +
+                                     ": polled passthrough is broken in the in-tree driver "
+                                     "before Linux 6.6: use mode=uring"};
     if (!disk.empty() && queue_limit(disk, "io_poll", 1) == 0)
         return Error{EOPNOTSUPP, uri.device + " has no poll queues (kdp connect --nr-poll-queues)"};
     return ok();
@@ -84,11 +93,13 @@ Result<std::unique_ptr<DataPath>> open_kernel_path(const PathUri& uri, const Ope
     if (uri.mode == KernelMode::ioctl)
         return open_ioctl_path(std::move(device).value(), std::move(info).value(),
                                std::move(memory), options.depth);
-    return open_uring_path(std::move(device).value(), std::move(info).value(), std::move(memory),
-                           {.depth = options.depth,
-                            .polled = uri.mode == KernelMode::uring_poll,
-                            .sq_thread = uri.sqpoll,
-                            .fixed = uri.buffers == Buffers::fixed});
+    return open_uring_path(
+        std::move(device).value(), std::move(info).value(), std::move(memory),
+        {.depth = options.depth,
+         .polled = uri.mode == KernelMode::uring_poll,
+         .sq_thread = uri.sqpoll,
+         .fixed = uri.buffers == Buffers::fixed,
+         .segments = static_cast<unsigned>(queue_limit(disk, "max_segments", least_segments))});
 }
 
 }  // namespace kdp

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "kernel/uring_path.hpp"
 
+#include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <cstring>
 
 #include "io_check.hpp"
 #include "kernel/command.hpp"
+#include "kernel/kernel_version.hpp"
 #include "ring_path.hpp"
 
 namespace kdp::kernel {
 namespace {
+
+constexpr std::size_t page = 4096;
 
 class UringPath final : public RingPath {
 public:
@@ -16,7 +22,8 @@ public:
         : RingPath(std::move(info), setup.depth),
           device_(std::move(device)),
           memory_(std::move(memory)),
-          fixed_(setup.fixed)
+          fixed_(setup.fixed),
+          segments_(setup.segments)
     {
     }
     ~UringPath() override { drain(); }
@@ -31,7 +38,7 @@ public:
 
     Status register_buffer(std::span<std::byte> memory) override
     {
-        return fixed_ ? ring().add_buffer(memory) : memory_.add(device_, memory);
+        return fixed_ ? ring().add_buffer(memory, slice_of(memory)) : memory_.add(device_, memory);
     }
     Result<Region> register_file(int file, std::uint64_t offset, std::uint64_t length,
                                  Access access) override
@@ -47,6 +54,7 @@ public:
 
 private:
     [[nodiscard]] int refusal(const Io& io) const noexcept override { return check_io(info(), io); }
+    [[nodiscard]] std::size_t slice_of(std::span<const std::byte> memory) const noexcept;
     void prepare(io_uring_sqe& sqe, const Io& io) noexcept override;
     [[nodiscard]] Completion outcome(const Slot& slot, int res) const noexcept override
     {
@@ -56,7 +64,20 @@ private:
     NvmeDevice device_;
     Memory memory_;
     bool fixed_;
+    unsigned segments_;
 };
+
+/// Linux 6.1 counts the pages from a command's first to the end of the registered buffer, and
+/// refuses what is more than the device's segments: there, buffers are no longer than that. A
+/// command that lies across two goes without.
+std::size_t UringPath::slice_of(std::span<const std::byte> memory) const noexcept
+{
+    if (!kernel_before(6, 12))
+        return SIZE_MAX;
+    const std::size_t pages = std::bit_floor(std::max(segments_, 2U));
+    const bool aligned = reinterpret_cast<std::uintptr_t>(memory.data()) % page == 0;
+    return (aligned ? pages : pages / 2) * page;
+}
 
 void UringPath::prepare(io_uring_sqe& sqe, const Io& io) noexcept
 {

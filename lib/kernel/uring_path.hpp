@@ -17,6 +17,7 @@ struct UringSetup {
     bool polled = false;     ///< whoever waits polls the device
     bool sq_thread = false;  ///< a kernel thread takes what is submitted
     bool fixed = false;      ///< register_buffer() registers with the ring
+    unsigned segments = 1;   ///< pages of one command at most
 };
 
 /// Needs Linux 5.19; with fixed buffers or polled 6.1. Errors: those of Ring::start().
