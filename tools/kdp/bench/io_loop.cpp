@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "bench/clock.hpp"
-#include "bench/interrupt.hpp"
+#include "interrupt.hpp"
 
 namespace kdp::tool::bench {
 namespace {
