@@ -13,7 +13,13 @@ Result<std::unique_ptr<DataPath>> open_path(const std::string& text, const OpenO
     const auto parsed = parse_uri(text);
     if (!parsed)
         return parsed.error();
-    const PathUri& uri = parsed.value();
+    return open_path(parsed.value(), options);
+}
+
+Result<std::unique_ptr<DataPath>> open_path(const PathUri& uri, const OpenOptions& options)
+{
+    if (const Status fits = check_together(uri); !fits)
+        return fits.error();
     switch (uri.scheme) {
         case Scheme::kernel:
             return open_kernel_path(uri, options);
@@ -22,7 +28,7 @@ Result<std::unique_ptr<DataPath>> open_path(const std::string& text, const OpenO
         case Scheme::verbs:
             return open_verbs_path(uri.host, uri.port, uri.nqn, uri.nsid, options);
     }
-    return error_from_errno(EINVAL, text);
+    return error_from_errno(EINVAL, "the scheme of a path");
 }
 
 }  // namespace kdp

@@ -111,20 +111,6 @@ Status take_parameter(PathUri& uri, std::string_view key, std::string_view value
     return unknown_parameter(uri.scheme, key);
 }
 
-/// Whether the parameters go together, which may be given in any order.
-Status check_together(const PathUri& uri)
-{
-    if (uri.mode != KernelMode::ioctl)
-        return ok();
-    if (uri.buffers == Buffers::fixed)
-        return wrong(
-            "buffers=fixed registers memory with io_uring: it needs mode=uring or "
-            "mode=uring-poll");
-    if (uri.sqpoll)
-        return wrong("sqpoll=1 is io_uring's: it needs mode=uring or mode=uring-poll");
-    return ok();
-}
-
 /// "HOST", "HOST:PORT", "[V6]" or "[V6]:PORT"
 Status take_authority(PathUri& uri, std::string_view authority)
 {
@@ -231,6 +217,19 @@ std::string_view buffers_name(Buffers buffers) noexcept
     return "?";
 }
 
+Status check_together(const PathUri& uri)
+{
+    if (uri.mode != KernelMode::ioctl)
+        return ok();
+    if (uri.buffers == Buffers::fixed)
+        return wrong(
+            "buffers=fixed registers memory with io_uring: it needs mode=uring or "
+            "mode=uring-poll");
+    if (uri.sqpoll)
+        return wrong("sqpoll=1 is io_uring's: it needs mode=uring or mode=uring-poll");
+    return ok();
+}
+
 Result<PathUri> parse_uri(std::string_view text)
 {
     const auto colon = text.find(':');
@@ -266,6 +265,7 @@ Result<PathUri> parse_uri(std::string_view text)
         if (const Status taken = take_parameter(uri, key, decoded.value()); !taken)
             return taken.error();
     }
+    // not before: they may be given in any order
     if (const Status fits = check_together(uri); !fits)
         return fits.error();
     return uri;

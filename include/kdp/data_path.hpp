@@ -110,4 +110,8 @@ protected:
 /// Errors: EINVAL for a URI that does not parse; what the path's open gave.
 Result<std::unique_ptr<DataPath>> open_path(const std::string& uri, const OpenOptions& options);
 
+struct PathUri;
+/// The same for one that is parsed, or was never a text.
+Result<std::unique_ptr<DataPath>> open_path(const PathUri& uri, const OpenOptions& options);
+
 }  // namespace kdp

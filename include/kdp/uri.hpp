@@ -63,4 +63,7 @@ struct PathUri {
 /// do not go together.
 [[nodiscard]] Result<PathUri> parse_uri(std::string_view uri);
 
+/// Whether mode, buffers and sqpoll go together: else EINVAL with a sentence.
+[[nodiscard]] Status check_together(const PathUri& uri);
+
 }  // namespace kdp

@@ -78,7 +78,7 @@ TEST(RegionTest, Holds)
 TEST(RegionTest, OtherPathsHaveNone)
 {
     test::FakePath path(8, 1);
-    const auto region = path.register_file(0, 0, 512, Access::send);
+    const auto region = path.DataPath::register_file(0, 0, 512, Access::send);
     ASSERT_FALSE(region);
     EXPECT_EQ(region.error().code, EOPNOTSUPP);
     EXPECT_NE(region.error().text.find("kernel:"), std::string::npos);
