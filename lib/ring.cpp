@@ -91,8 +91,11 @@ int Ring::enable() noexcept
     // liburing 2.3 declares a function for it, and lacks it
     const int rc = io_uring_register(static_cast<unsigned>(ring_.ring_fd),
                                      IORING_REGISTER_ENABLE_RINGS, nullptr, 0);
-    disabled_ = rc < 0;
-    return -rc;
+    if (rc < 0)
+        return -rc;
+    disabled_ = false;
+    owner_ = std::this_thread::get_id();
+    return 0;
 }
 
 int Ring::submit(unsigned n) noexcept

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <liburing.h>
@@ -38,12 +39,19 @@ public:
     [[nodiscard]] Status start(const RingSetup& setup, const std::string& device);
     [[nodiscard]] bool up() const noexcept { return up_; }
 
+    /// Whether this thread may submit. The kernel asks as well, but too late: what is in the ring
+    /// by then stays there.
+    [[nodiscard]] bool ours() const noexcept
+    {
+        return owner_ == std::thread::id() || owner_ == std::this_thread::get_id();
+    }
+
     /// The next submission, of which all bytes are 0. Never more than entries at a time.
     [[nodiscard]] io_uring_sqe& next_sqe() noexcept;
 
     /// Hand over the last @p n submissions that next_sqe() gave, with one io_uring_enter(2), if
     /// the kernel takes them at once; with a kernel thread mostly without any.
-    /// Returns 0 or an errno: EEXIST when this is not the one thread.
+    /// Returns 0 or an errno.
     [[nodiscard]] int submit(unsigned n) noexcept;
     /// What a submit() that failed has left behind.
     void submit_rest() noexcept;
@@ -82,6 +90,7 @@ private:
     bool spins_ = false;     // polled, and by us
     bool sq_thread_ = false;
     bool has_table_ = false;
+    std::thread::id owner_;  // the only thread that may submit; none: whoever likes
     std::vector<std::span<const std::byte>> buffers_;
     std::uint64_t submissions_ = 0;
 };

@@ -34,6 +34,9 @@ void RingPath::drain()
 
 Result<std::size_t> RingPath::submit(std::span<const Io> batch)
 {
+    if (!ring_.ours())
+        return Error{EEXIST, fmt::format("{}: this path belongs to the thread that used it first",
+                                         info_.device)};
     std::size_t taken = 0;
     unsigned queued = 0;
     for (const Io& io : batch) {
@@ -54,9 +57,6 @@ Result<std::size_t> RingPath::submit(std::span<const Io> batch)
         queued++;
     }
     const int failed = queued > 0 ? ring_.submit(queued) : 0;
-    if (failed == EEXIST)
-        return Error{EEXIST, fmt::format("{}: this path belongs to the thread that used it first",
-                                         info_.device)};
     if (failed)
         return error_from_errno(failed, fmt::format("{}: io_uring_enter", info_.device));
     return taken;

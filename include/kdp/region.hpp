@@ -73,6 +73,7 @@ public:
     /// All of it, as Io::data wants it.
     [[nodiscard]] std::span<std::byte> data() const noexcept
     {
+        // NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel gave a number
         return {reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(base_)),
                 static_cast<std::size_t>(length_)};
     }

@@ -120,10 +120,10 @@ Status write_tail(DataPath& path, int file, std::uint64_t at, const Options& opt
         return buffer.error();
     const auto data = buffer->memory().first(block);
     if (const Status read = read_all(file, data.first(rest), at); !read)
-        return read;
+        return read.error();
     if (const Status done = run_one(path, {Op::write, (options.offset + at) / block, data, 0});
         !done)
-        return done;
+        return done.error();
     report.commands++;
     report.bytes += rest;
     report.padding_bytes = block - rest;
@@ -151,11 +151,11 @@ Status carry(DataPath& path, Stage& stage, int file, const Options& options,
         return ok();
     if (whole < report.total)
         if (const Status tail = write_tail(path, file, whole, options, report); !tail)
-            return tail;
+            return tail.error();
     if (!options.to_device || !options.flush)
         return ok();
     if (const Status flushed = run_one(path, {Op::flush, 0, {}, 0}); !flushed)
-        return flushed;
+        return flushed.error();
     report.commands++;
     report.flushed = true;
     return ok();
@@ -206,7 +206,7 @@ Status run_on(DataPath& path, std::span<std::byte> memory, int file, const Optio
     }
     RegionStage stage(path, {file, options.to_device ? Access::send : Access::receive, whole,
                              options.chunk_bytes, info.block_size});
-    const Status done = carry(path, stage, file, options, progress, report);
+    Status done = carry(path, stage, file, options, progress, report);
     report.regions = stage.regions();
     report.registrations = stage.registrations();
     report.region_bytes = stage.largest();

@@ -12,7 +12,7 @@
 namespace kdp::tool::copy {
 namespace {
 
-constexpr std::uint64_t chunk_at_least = 64 * 1024;
+constexpr std::uint64_t chunk_at_least = std::uint64_t{64} << 10;
 
 Error wrong(std::string sentence)
 {

@@ -12,7 +12,7 @@ namespace kdp::tool::copy {
 namespace {
 
 constexpr std::size_t chunks_at_once = 2;
-constexpr std::uint64_t chunk_at_least = 64 * 1024;
+constexpr std::uint64_t chunk_at_least = std::uint64_t{64} << 10;
 constexpr std::uint64_t page = 4096;
 
 }  // namespace
@@ -93,7 +93,7 @@ Status RegionStage::done(const Piece& piece)
                                     [&](const Chunk& one) { return one.number == piece.owner; });
     if (chunk == chunks_.end() || --chunk->in_flight > 0 || chunk->given < chunk->region.length())
         return ok();
-    const Status removed = chunk->region.remove();
+    Status removed = chunk->region.remove();
     chunks_.erase(chunk);
     return removed;
 }
