@@ -3,7 +3,7 @@
 #include <kdp/uri.hpp>
 
 #include "block_path.hpp"
-#include "kernel_path.hpp"
+#include "kernel/kernel_path.hpp"
 #include "verbs/verbs_path.hpp"
 
 namespace kdp {
@@ -13,16 +13,22 @@ Result<std::unique_ptr<DataPath>> open_path(const std::string& text, const OpenO
     const auto parsed = parse_uri(text);
     if (!parsed)
         return parsed.error();
-    const PathUri& uri = parsed.value();
+    return open_path(parsed.value(), options);
+}
+
+Result<std::unique_ptr<DataPath>> open_path(const PathUri& uri, const OpenOptions& options)
+{
+    if (const Status fits = check_together(uri); !fits)
+        return fits.error();
     switch (uri.scheme) {
         case Scheme::kernel:
-            return open_kernel_path(uri.device, options);
+            return open_kernel_path(uri, options);
         case Scheme::block:
             return open_block_path(uri.device, options, uri.polled);
         case Scheme::verbs:
             return open_verbs_path(uri.host, uri.port, uri.nqn, uri.nsid, options);
     }
-    return error_from_errno(EINVAL, text);
+    return error_from_errno(EINVAL, "the scheme of a path");
 }
 
 }  // namespace kdp

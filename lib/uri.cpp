@@ -59,6 +59,38 @@ std::optional<T> number(std::string_view text)
     return value;
 }
 
+Error unknown_parameter(Scheme scheme, std::string_view key)
+{
+    return wrong(fmt::format("\"{}\": {}: knows no such parameter", key, scheme_name(scheme)));
+}
+
+Status take_kernel_parameter(PathUri& uri, std::string_view key, std::string_view value)
+{
+    if (key == "mode") {
+        for (const auto mode : {KernelMode::ioctl, KernelMode::uring, KernelMode::uring_poll})
+            if (value == kernel_mode_name(mode)) {
+                uri.mode = mode;
+                return ok();
+            }
+        return wrong(fmt::format("mode={}: it is ioctl, uring or uring-poll", value));
+    }
+    if (key == "buffers") {
+        for (const auto buffers : {Buffers::plain, Buffers::fixed, Buffers::region})
+            if (value == buffers_name(buffers)) {
+                uri.buffers = buffers;
+                return ok();
+            }
+        return wrong(fmt::format("buffers={}: it is plain, fixed or region", value));
+    }
+    if (key == "sqpoll") {
+        if (value != "0" && value != "1")
+            return wrong(fmt::format("sqpoll={}: it is 0 or 1", value));
+        uri.sqpoll = value == "1";
+        return ok();
+    }
+    return unknown_parameter(uri.scheme, key);
+}
+
 Status take_parameter(PathUri& uri, std::string_view key, std::string_view value)
 {
     if (uri.scheme == Scheme::verbs && key == "nsid") {
@@ -68,18 +100,15 @@ Status take_parameter(PathUri& uri, std::string_view key, std::string_view value
         uri.nsid = *nsid;
         return ok();
     }
-    if (uri.scheme == Scheme::kernel && key == "mode") {
-        if (value != "ioctl")
-            return wrong(fmt::format("mode={}: only mode=ioctl exists so far", value));
-        return ok();
-    }
+    if (uri.scheme == Scheme::kernel)
+        return take_kernel_parameter(uri, key, value);
     if (uri.scheme == Scheme::block && key == "mode") {
         if (value != "uring" && value != "uring-poll")
             return wrong(fmt::format("mode={}: it is uring or uring-poll", value));
         uri.polled = value == "uring-poll";
         return ok();
     }
-    return wrong(fmt::format("\"{}\": {}: knows no such parameter", key, scheme_name(uri.scheme)));
+    return unknown_parameter(uri.scheme, key);
 }
 
 /// "HOST", "HOST:PORT", "[V6]" or "[V6]:PORT"
@@ -162,6 +191,45 @@ std::string_view scheme_name(Scheme scheme) noexcept
     return "?";
 }
 
+std::string_view kernel_mode_name(KernelMode mode) noexcept
+{
+    switch (mode) {
+        case KernelMode::ioctl:
+            return "ioctl";
+        case KernelMode::uring:
+            return "uring";
+        case KernelMode::uring_poll:
+            return "uring-poll";
+    }
+    return "?";
+}
+
+std::string_view buffers_name(Buffers buffers) noexcept
+{
+    switch (buffers) {
+        case Buffers::plain:
+            return "plain";
+        case Buffers::fixed:
+            return "fixed";
+        case Buffers::region:
+            return "region";
+    }
+    return "?";
+}
+
+Status check_together(const PathUri& uri)
+{
+    if (uri.mode != KernelMode::ioctl)
+        return ok();
+    if (uri.buffers == Buffers::fixed)
+        return wrong(
+            "buffers=fixed registers memory with io_uring: it needs mode=uring or "
+            "mode=uring-poll");
+    if (uri.sqpoll)
+        return wrong("sqpoll=1 is io_uring's: it needs mode=uring or mode=uring-poll");
+    return ok();
+}
+
 Result<PathUri> parse_uri(std::string_view text)
 {
     const auto colon = text.find(':');
@@ -197,6 +265,9 @@ Result<PathUri> parse_uri(std::string_view text)
         if (const Status taken = take_parameter(uri, key, decoded.value()); !taken)
             return taken.error();
     }
+    // not before: they may be given in any order
+    if (const Status fits = check_together(uri); !fits)
+        return fits.error();
     return uri;
 }
 

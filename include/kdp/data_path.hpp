@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include <kdp/region.hpp>
 #include <kdp/result.hpp>
 
 namespace kdp {
@@ -42,21 +43,26 @@ struct NamespaceInfo {
 
 /// What a path has done so far, exact counts; a path leaves at 0 what it cannot know.
 struct PathCounters {
-    /// calls of ibv_post_send and ibv_post_recv; on a block device io_uring submissions
+    /// calls of ibv_post_send and ibv_post_recv; with io_uring those of io_uring_enter(2) that
+    /// submit, unknown with sqpoll=1
     std::uint64_t doorbells = 0;
     std::uint64_t work_requests = 0;  ///< send and receive work requests posted
     std::uint64_t completions = 0;    ///< CQEs taken
-    std::uint64_t registrations = 0;  ///< memory registrations
+    /// memory registrations: of the RDMA device, or buffers of the ring. What a driver registers
+    /// for each command by itself is the driver's to count.
+    std::uint64_t registrations = 0;
 };
 
 struct OpenOptions {
     unsigned depth = 1;  ///< I/Os in flight at most; submit() takes no more
     std::uint32_t keep_alive_ms = 15000;
-    std::string host_nqn;    ///< verbs: empty for the default
-    bool read_only = false;  ///< no write will come: block: opens the node read-only
+    std::string host_nqn;  ///< verbs: empty for the default
+    /// no write will come: block: opens the node read-only; kernel: has regions to receive only
+    bool read_only = false;
 };
 
-/// Not thread safe: one thread at a time drives a path.
+/// Not thread safe: one thread at a time drives a path. A kernel: path with io_uring belongs to the
+/// thread that submits first, for good: submit() by another one fails with EEXIST.
 /// Lifetime: the destructor waits for I/O in flight, then closes in order.
 class DataPath {
 public:
@@ -70,6 +76,13 @@ public:
     /// register it once. Paths that need none return success. I/O on memory that is
     /// not registered fails with EFAULT on the paths that need it (verbs).
     virtual Status register_buffer(std::span<std::byte> memory) = 0;
+
+    /// Register a range of a regular file's page cache, so that I/O goes from it or to it without
+    /// passing through other memory. Parts of the region's data() are Io::data from then on; it
+    /// must be gone before the path is. Errors: those of Region::add_file(); EOPNOTSUPP on paths
+    /// other than kernel: (with any mode and buffers).
+    [[nodiscard]] virtual Result<Region> register_file(int file, std::uint64_t offset,
+                                                       std::uint64_t length, Access access);
 
     /// Start a batch with one doorbell. Returns how many of @p batch were taken, from the
     /// front; fewer than all means that `depth` is reached. An invalid Io (length, range,
@@ -90,10 +103,15 @@ protected:
 };
 
 /// Open a path by its URI:
-///   kernel:/dev/kdpg0n1              NVMe passthrough by ioctl
+///   kernel:/dev/kdpg0n1              NVMe passthrough by ioctl, ?mode=uring, ?mode=uring-poll;
+///                                    &buffers=fixed, &buffers=region
 ///   block:/dev/kdp0n1                any block device, O_DIRECT, io_uring; ?mode=uring-poll
 ///   verbs://ADDR:PORT/NQN?nsid=1     NVMe over RDMA in user space; [v6] in brackets
 /// Errors: EINVAL for a URI that does not parse; what the path's open gave.
 Result<std::unique_ptr<DataPath>> open_path(const std::string& uri, const OpenOptions& options);
+
+struct PathUri;
+/// The same for one that is parsed, or was never a text.
+Result<std::unique_ptr<DataPath>> open_path(const PathUri& uri, const OpenOptions& options);
 
 }  // namespace kdp

@@ -2,13 +2,25 @@
 /// @file
 /// The name of a data path.
 ///
-///     kernel:/dev/kdpg0n1                          ?mode=ioctl
+///     kernel:/dev/kdpg0n1                          NVMe passthrough by ioctl(2)
+///     kernel:/dev/kdpg0n1?mode=uring&buffers=region
 ///     block:/dev/kdp0n1                            a block device or a regular file
 ///     block:/dev/kdp0n1?mode=uring-poll            polled by whoever waits; or mode=uring
 ///     verbs://192.0.2.1:4420/nqn.2024-01.org.example:disk?nsid=1
 ///     verbs://[fe80::1%25eth0]/nqn.2024-01.org.example:disk
 ///
 /// %XX stands for a byte anywhere behind the scheme: %25 for '%', %3F for '?'.
+///
+/// kernel: takes
+///     mode=ioctl       a system call an I/O, which sleeps until it is done (the default)
+///     mode=uring       io_uring commands (NVME_URING_CMD_IO), a batch a system call
+///     mode=uring-poll  the same, completions polled for by whoever waits (IORING_SETUP_IOPOLL)
+///     buffers=plain    memory is mapped for each I/O anew (the default)
+///     buffers=fixed    register_buffer() registers with the ring; io_uring modes only
+///     buffers=region   register_buffer() adds a region (<kdp/kdp_ioctl.h>); kdp's devices only
+///     sqpoll=1         a kernel thread takes what is submitted (IORING_SETUP_SQPOLL); io_uring
+///                      modes only
+/// Of a parameter that is given twice the last one counts.
 #pragma once
 
 #include <cstdint>
@@ -23,18 +35,35 @@ enum class Scheme : std::uint8_t { kernel, block, verbs };
 
 [[nodiscard]] std::string_view scheme_name(Scheme scheme) noexcept;
 
+/// How commands come to the driver of a kernel: device.
+enum class KernelMode : std::uint8_t { ioctl, uring, uring_poll };
+
+/// What a kernel: path makes of memory that it is told of.
+enum class Buffers : std::uint8_t { plain, fixed, region };
+
+/// As they are written in a URI: "uring-poll", "region".
+[[nodiscard]] std::string_view kernel_mode_name(KernelMode mode) noexcept;
+[[nodiscard]] std::string_view buffers_name(Buffers buffers) noexcept;
+
 struct PathUri {
     Scheme scheme = Scheme::kernel;
-    std::string device;         ///< kernel, block: the node or file
-    std::string host;           ///< verbs: name or address, without brackets
-    std::uint16_t port = 4420;  ///< verbs
-    std::string nqn;            ///< verbs: subsystem, 1 to 223 bytes
-    std::uint32_t nsid = 1;     ///< verbs
-    bool polled = false;        ///< block: mode=uring-poll
+    std::string device;                   ///< kernel, block: the node or file
+    std::string host;                     ///< verbs: name or address, without brackets
+    std::uint16_t port = 4420;            ///< verbs
+    std::string nqn;                      ///< verbs: subsystem, 1 to 223 bytes
+    std::uint32_t nsid = 1;               ///< verbs
+    bool polled = false;                  ///< block: mode=uring-poll
+    KernelMode mode = KernelMode::ioctl;  ///< kernel
+    Buffers buffers = Buffers::plain;     ///< kernel
+    bool sqpoll = false;                  ///< kernel
 };
 
 /// EINVAL with a sentence that quotes what is wrong: an unknown scheme or parameter, an empty
-/// part, a port or namespace identifier out of range, a broken %XX, a NUL byte.
+/// part, a port or namespace identifier out of range, a broken %XX, a NUL byte, parameters that
+/// do not go together.
 [[nodiscard]] Result<PathUri> parse_uri(std::string_view uri);
+
+/// Whether mode, buffers and sqpoll go together: else EINVAL with a sentence.
+[[nodiscard]] Status check_together(const PathUri& uri);
 
 }  // namespace kdp

@@ -45,7 +45,7 @@ constexpr auto drain_time = 5000ms;
 constexpr auto room_time = 10000ms;
 
 /// Memory that the user registered.
-struct Region {
+struct Registered {
     const std::byte* base;
     std::size_t bytes;
     Mr mr;
@@ -103,9 +103,9 @@ public:
     [[nodiscard]] PathCounters counters() const noexcept override;
 
 private:
-    [[nodiscard]] const Region* region_of(std::span<const std::byte> memory) noexcept;
-    [[nodiscard]] int check(const Io& io, const Region*& region) noexcept;
-    void start(const Io& io, const Region* region);
+    [[nodiscard]] const Registered* region_of(std::span<const std::byte> memory) noexcept;
+    [[nodiscard]] int check(const Io& io, const Registered*& region) noexcept;
+    void start(const Io& io, const Registered* region);
     void make_send_room();
     void notice_loss();
     void reap();
@@ -116,7 +116,7 @@ private:
     std::unique_ptr<Admin> admin_;
     std::unique_ptr<Queue> queue_;
     std::unique_ptr<Health> health_;
-    std::vector<Region> regions_;
+    std::vector<Registered> regions_;
     std::size_t last_region_ = 0;
     std::unique_ptr<Keeper> keeper_;
 
@@ -193,7 +193,7 @@ Status VerbsPath::register_buffer(std::span<std::byte> memory)
     return ok();
 }
 
-const Region* VerbsPath::region_of(std::span<const std::byte> memory) noexcept
+const Registered* VerbsPath::region_of(std::span<const std::byte> memory) noexcept
 {
     if (last_region_ < regions_.size() && regions_[last_region_].holds(memory))
         return &regions_[last_region_];
@@ -206,7 +206,7 @@ const Region* VerbsPath::region_of(std::span<const std::byte> memory) noexcept
 }
 
 /// 0, or the errno that @p io completes with.
-int VerbsPath::check(const Io& io, const Region*& region) noexcept
+int VerbsPath::check(const Io& io, const Registered*& region) noexcept
 {
     region = nullptr;
     if (io.op != Op::read && io.op != Op::write && io.op != Op::flush)
@@ -225,7 +225,7 @@ Result<std::size_t> VerbsPath::submit(std::span<const Io> batch)
     if (queue_->broken())
         return Error{ENOTCONN, queue_->error().text};
     for (; n < batch.size() && taken_ < depth_; n++) {
-        const Region* region;
+        const Registered* region;
         const int refused = check(batch[n], region);
 
         if (refused) {
@@ -243,7 +243,7 @@ Result<std::size_t> VerbsPath::submit(std::span<const Io> batch)
     return n;
 }
 
-void VerbsPath::start(const Io& io, const Region* region)
+void VerbsPath::start(const Io& io, const Registered* region)
 {
     // there is a slot: no more than depth_ are taken, and each finishes with its slot
     const std::uint16_t slot = queue_->acquire();

@@ -27,9 +27,18 @@ std::string escaped(const std::string& text)
     return out;
 }
 
+std::string kernel_written_out(const kdp::PathUri& uri)
+{
+    return fmt::format("kernel:{}?sqpoll={}&buffers={}&mode={}", escaped(uri.device),
+                       uri.sqpoll ? 1 : 0, kdp::buffers_name(uri.buffers),
+                       kdp::kernel_mode_name(uri.mode));
+}
+
 std::string written_out(const kdp::PathUri& uri)
 {
-    if (uri.scheme != kdp::Scheme::verbs)
+    if (uri.scheme == kdp::Scheme::kernel)
+        return kernel_written_out(uri);
+    if (uri.scheme == kdp::Scheme::block)
         return fmt::format("{}:{}{}", kdp::scheme_name(uri.scheme), escaped(uri.device),
                            uri.polled ? "?mode=uring-poll" : "");
     return fmt::format("verbs://{}:{}/{}?nsid={}", escaped(uri.host), uri.port, escaped(uri.nqn),
@@ -38,6 +47,10 @@ std::string written_out(const kdp::PathUri& uri)
 
 void check_limits(const kdp::PathUri& uri)
 {
+    const bool ring = uri.mode != kdp::KernelMode::ioctl;
+    FUZZ_CHECK(ring || (uri.buffers != kdp::Buffers::fixed && !uri.sqpoll));
+    FUZZ_CHECK(uri.scheme == kdp::Scheme::kernel ||
+               (!ring && uri.buffers == kdp::Buffers::plain && !uri.sqpoll));
     if (uri.scheme != kdp::Scheme::verbs) {
         FUZZ_CHECK(!uri.device.empty());
         FUZZ_CHECK(uri.host.empty() && uri.nqn.empty());
@@ -97,7 +110,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
     FUZZ_CHECK(again);
     FUZZ_CHECK(again.value().scheme == uri.scheme && again.value().device == uri.device);
     FUZZ_CHECK(again.value().host == uri.host && again.value().port == uri.port);
-    FUZZ_CHECK(again.value().polled == uri.polled);
+    FUZZ_CHECK(again.value().polled == uri.polled && again.value().mode == uri.mode);
+    FUZZ_CHECK(again.value().buffers == uri.buffers && again.value().sqpoll == uri.sqpoll);
     FUZZ_CHECK(again.value().nqn == uri.nqn && again.value().nsid == uri.nsid);
     if (uri.scheme == kdp::Scheme::verbs)
         check_address(uri.host, uri.port);

@@ -99,6 +99,34 @@ TEST_F(BlockPathTest, WriteReadFlush)
     }
 }
 
+TEST_F(BlockPathTest, SeveralRegisteredBuffers)
+{
+    OPEN_OR_SKIP(path, 2);
+    const auto first = buffer_.memory().subspan(0, 4096);
+    const auto second = buffer_.memory().subspan(8192, 4096);
+    ASSERT_TRUE(path->register_buffer(first));
+    ASSERT_TRUE(path->register_buffer(second));
+    ASSERT_TRUE(path->register_buffer(second.subspan(512))) << "inside one that is there";
+    EXPECT_EQ(path->counters().registrations, 2u);
+    std::memset(first.data(), 0x3c, first.size());
+    EXPECT_EQ(run(*path, {Op::write, 0, first, 1}).status, 0);
+    EXPECT_EQ(run(*path, {Op::read, 0, second, 2}).status, 0);
+    EXPECT_TRUE(std::equal(first.begin(), first.end(), second.begin()));
+    // across the end of a registered one: as if it were none
+    const auto across = buffer_.memory().subspan(2048, 4096);
+    EXPECT_EQ(run(*path, {Op::read, 0, across, 3}).status, 0);
+    EXPECT_TRUE(std::all_of(across.begin(), across.end(),
+                            [](std::byte b) { return b == std::byte{0x3c}; }));
+}
+
+TEST_F(BlockPathTest, WaitingForNothing)
+{
+    OPEN_OR_SKIP(path, 1);
+    Completion done;
+    EXPECT_EQ(path->wait({&done, 1}, 10).value(), 0u) << "nothing is in flight";
+    EXPECT_EQ(path->poll({&done, 1}).value(), 0u);
+}
+
 TEST_F(BlockPathTest, SubmitStopsAtTheDepth)
 {
     OPEN_OR_SKIP(path, 4);
@@ -164,7 +192,12 @@ TEST(OpenPath, ErrorsOfTheOthers)
     EXPECT_EQ(open_path("nonsense", {}).error().code, EINVAL);
     EXPECT_EQ(open_path("kernel:/dev/null", {}).error().code, ENOTTY);
     EXPECT_EQ(open_path("kernel:/dev/kdp_no_such", {}).error().code, ENOENT);
-    EXPECT_EQ(open_path("kernel:/dev/null", with_depth(0)).error().code, EINVAL);
+    for (const std::string mode : {"ioctl", "uring", "uring-poll"}) {
+        const std::string uri = "kernel:/dev/null?mode=" + mode;
+        EXPECT_EQ(open_path(uri, {}).error().code, ENOTTY);
+        EXPECT_EQ(open_path(uri, with_depth(0)).error().code, EINVAL);
+        EXPECT_EQ(open_path(uri, with_depth(1'000'000)).error().code, EINVAL);
+    }
 }
 
 TEST(IoCheck, Bounds)

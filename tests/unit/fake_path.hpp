@@ -3,7 +3,10 @@
 /// A data path over plain memory that can be told to misbehave.
 #pragma once
 
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <deque>
 #include <functional>
@@ -25,6 +28,21 @@ public:
 
     [[nodiscard]] const NamespaceInfo& info() const noexcept override { return info_; }
     Status register_buffer(std::span<std::byte>) override { return ok(); }
+
+    /// A mapping stands in for the region. It stays: nobody tells that the region has gone.
+    Result<Region> register_file(int file, std::uint64_t offset, std::uint64_t length,
+                                 Access access) override
+    {
+        const int refused = refuses_region ? refuses_region(length) : 0;
+        if (refused)
+            return Error{refused, "refused"};
+        const int protection = access == Access::send ? PROT_READ : PROT_READ | PROT_WRITE;
+        void* at = mmap(nullptr, length, protection, MAP_SHARED, file, static_cast<off_t>(offset));
+        if (at == MAP_FAILED)
+            return error_from_errno(errno, "mmap");
+        region_lengths.push_back(length);
+        return Region::adopt(-1, reinterpret_cast<std::uintptr_t>(at), length, 2);
+    }
 
     Result<std::size_t> submit(std::span<const Io> batch) override
     {
@@ -66,7 +84,9 @@ private:
 
 public:
     std::vector<std::byte> store;
-    std::function<Completion(const Io&)> completion_of;  ///< what becomes of an I/O
+    std::function<Completion(const Io&)> completion_of;       ///< what becomes of an I/O
+    std::function<int(std::uint64_t length)> refuses_region;  ///< an errno, or 0
+    std::vector<std::uint64_t> region_lengths;                ///< those that were added
     bool keeps_writes = true;
     std::size_t most_a_submit = SIZE_MAX;
     std::size_t most_a_poll = SIZE_MAX;

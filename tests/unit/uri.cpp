@@ -7,6 +7,8 @@
 
 namespace {
 
+using kdp::Buffers;
+using kdp::KernelMode;
 using kdp::parse_uri;
 using kdp::Scheme;
 
@@ -25,7 +27,51 @@ TEST(Uri, Kernel)
     ASSERT_TRUE(uri);
     EXPECT_EQ(uri.value().scheme, Scheme::kernel);
     EXPECT_EQ(uri.value().device, "/dev/kdpg0n1");
-    EXPECT_TRUE(parse_uri("kernel:/dev/kdpg0n1?mode=ioctl"));
+    EXPECT_EQ(uri.value().mode, KernelMode::ioctl);
+    EXPECT_EQ(uri.value().buffers, Buffers::plain);
+    EXPECT_FALSE(uri.value().sqpoll);
+}
+
+TEST(Uri, KernelModes)
+{
+    EXPECT_EQ(parse_uri("kernel:/dev/x?mode=ioctl").value().mode, KernelMode::ioctl);
+    EXPECT_EQ(parse_uri("kernel:/dev/x?mode=uring").value().mode, KernelMode::uring);
+    EXPECT_EQ(parse_uri("kernel:/dev/x?mode=uring-poll").value().mode, KernelMode::uring_poll);
+    EXPECT_EQ(parse_uri("kernel:/dev/x?mode=uring&mode=ioctl").value().mode, KernelMode::ioctl);
+    EXPECT_FALSE(parse_uri("kernel:/dev/x?mode=uring-poll").value().polled) << "block: only";
+    for (const char* bad : {"", "poll", "Uring", "uring_poll", "uring-poll2", "ioctl "})
+        expect_refused(std::string("kernel:/dev/x?mode=") + bad, "ioctl, uring or uring-poll");
+}
+
+TEST(Uri, KernelBuffers)
+{
+    for (const char* mode : {"ioctl", "uring", "uring-poll"}) {
+        const std::string uri = std::string("kernel:/dev/x?mode=") + mode;
+        EXPECT_EQ(parse_uri(uri + "&buffers=plain").value().buffers, Buffers::plain);
+        EXPECT_EQ(parse_uri(uri + "&buffers=region").value().buffers, Buffers::region);
+    }
+    EXPECT_EQ(parse_uri("kernel:/dev/x?buffers=region").value().buffers, Buffers::region);
+    // in any order
+    EXPECT_EQ(parse_uri("kernel:/dev/x?buffers=fixed&mode=uring").value().buffers, Buffers::fixed);
+    EXPECT_EQ(parse_uri("kernel:/dev/x?mode=uring-poll&buffers=fixed").value().buffers,
+              Buffers::fixed);
+    expect_refused("kernel:/dev/x?buffers=fixed", "mode=uring");
+    expect_refused("kernel:/dev/x?buffers=fixed&mode=ioctl", "mode=uring");
+    expect_refused("kernel:/dev/x?buffers=", "plain, fixed or region");
+    expect_refused("kernel:/dev/x?buffers=pinned", "plain, fixed or region");
+    expect_refused("block:/dev/x?buffers=fixed", "no such parameter");
+    expect_refused("verbs://h/n?buffers=region", "no such parameter");
+}
+
+TEST(Uri, KernelSqpoll)
+{
+    EXPECT_TRUE(parse_uri("kernel:/dev/x?mode=uring&sqpoll=1").value().sqpoll);
+    EXPECT_TRUE(parse_uri("kernel:/dev/x?sqpoll=1&mode=uring-poll").value().sqpoll);
+    EXPECT_FALSE(parse_uri("kernel:/dev/x?sqpoll=0").value().sqpoll);
+    expect_refused("kernel:/dev/x?sqpoll=1", "mode=uring");
+    expect_refused("kernel:/dev/x?mode=uring&sqpoll=2", "0 or 1");
+    expect_refused("kernel:/dev/x?mode=uring&sqpoll", "0 or 1");
+    expect_refused("block:/dev/x?sqpoll=1", "no such parameter");
 }
 
 TEST(Uri, BlockWithEscapes)
@@ -44,7 +90,6 @@ TEST(Uri, BlockModes)
     EXPECT_FALSE(parse_uri("block:/dev/x?mode=uring-poll&mode=uring").value().polled);
     expect_refused("block:/dev/x?mode=ioctl", "mode=ioctl");
     expect_refused("block:/dev/x?mode=", "uring or uring-poll");
-    expect_refused("kernel:/dev/x?mode=uring-poll", "mode=uring-poll");
     expect_refused("verbs://h/n?mode=uring-poll", "no such parameter");
 }
 
@@ -137,7 +182,6 @@ TEST(Uri, RefusesUnknownParameters)
 {
     expect_refused("block:/dev/x?direct=1", "direct");
     expect_refused("kernel:/dev/x?nsid=1", "nsid");
-    expect_refused("kernel:/dev/x?mode=uring", "mode=uring");
     expect_refused("verbs://h/n?nsid=1&depth=4", "depth");
     expect_refused("verbs://h/n?NSID=1", "NSID");
 }

@@ -11,11 +11,11 @@
 
 #include <fmt/format.h>
 
-#include "bench/interrupt.hpp"
 #include "bench/print_json.hpp"
 #include "bench/print_text.hpp"
 #include "bench/runner.hpp"
 #include "command.hpp"
+#include "interrupt.hpp"
 #include "json_text.hpp"
 #include "report.hpp"
 

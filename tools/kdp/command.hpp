@@ -21,6 +21,7 @@ using Run = std::function<int()>;
 
 void add_bench(CLI::App& app, Run& run);
 void add_connect(CLI::App& app, Run& run);
+void add_copy(CLI::App& app, Run& run);
 void add_disconnect(CLI::App& app, Run& run);
 void add_list(CLI::App& app, Run& run);
 void add_monitor(CLI::App& app, Run& run);

@@ -11,7 +11,7 @@ int main(int argc, char** argv)
 
     CLI::App app{
         "Block I/O to a remote NVMe namespace over RDMA: connect the kernel module to\n"
-        "targets, and measure the data paths side by side.",
+        "targets, measure the data paths side by side, copy files to namespaces and back.",
         "kdp"};
     app.set_version_flag("--version", KDP_VERSION);
     app.require_subcommand(1);
@@ -29,6 +29,7 @@ int main(int argc, char** argv)
     add_stats(app, run);
     add_monitor(app, run);
     add_bench(app, run);
+    add_copy(app, run);
 
     try {
         app.parse(argc, argv);

@@ -7,12 +7,12 @@
 #include <fmt/format.h>
 
 #include "bench/clock.hpp"
-#include "bench/interrupt.hpp"
+#include "interrupt.hpp"
 
 namespace kdp::tool::bench {
 namespace {
 
-constexpr int stall_ms = 30'000;
+constexpr int stall_ms = 60'000;  // the driver's own timeout, 30 s, says more: let it come first
 
 std::string_view op_name(Op op)
 {

@@ -38,7 +38,7 @@ public:
 
     /// Returns when nothing is in flight any more, whatever happened.
     /// Errors: the first I/O that failed, with its LBA; EILSEQ for data that do not verify;
-    /// ETIMEDOUT when nothing completes for 30 s.
+    /// ETIMEDOUT when nothing completes for 60 s.
     [[nodiscard]] Result<LoopResult> run(const Goal& goal);
 
 private:

@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 
 #include "bench/clock.hpp"
-#include "bench/guard.hpp"
-#include "bench/interrupt.hpp"
 #include "bench/path_run.hpp"
 #include "bench/system_calls.hpp"
+#include "guard.hpp"
+#include "interrupt.hpp"
 
 namespace kdp::tool::bench {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include "bench/guard.hpp"
+#include "guard.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -11,9 +11,10 @@
 
 namespace {
 
-using kdp::tool::bench::check_writable;
+using kdp::tool::check_unused;
+using kdp::tool::check_writable;
 
-class BenchGuard : public testing::Test {
+class Guard : public testing::Test {
 protected:
     void SetUp() override
     {
@@ -39,22 +40,23 @@ protected:
     kdp::UniqueFd fd_;
 };
 
-TEST_F(BenchGuard, PlainFileIsFine)
+TEST_F(Guard, PlainFileIsFine)
 {
     EXPECT_EQ(verdict(), 0);
 }
 
-TEST_F(BenchGuard, GptIsRefused)
+TEST_F(Guard, GptIsRefused)
 {
     for (const off_t sector : {512, 4096}) {
         put(sector, "EFI PART");
         EXPECT_EQ(verdict(), EBUSY);
+        EXPECT_TRUE(check_unused({kdp::Scheme::block, name_, "", 0, "", 0}));
         put(sector, "xxxxxxxx");
         EXPECT_EQ(verdict(), 0);
     }
 }
 
-TEST_F(BenchGuard, MbrWithAPartitionIsRefused)
+TEST_F(Guard, MbrWithAPartitionIsRefused)
 {
     put(510, "\x55\xaa");
     EXPECT_EQ(verdict(), 0) << "a boot sector without partitions";
@@ -62,7 +64,7 @@ TEST_F(BenchGuard, MbrWithAPartitionIsRefused)
     EXPECT_EQ(verdict(), EBUSY);
 }
 
-TEST_F(BenchGuard, WhatDoesNotExistIsLeftToOpen)
+TEST_F(Guard, WhatDoesNotExistIsLeftToOpen)
 {
     EXPECT_TRUE(check_writable({kdp::Scheme::block, name_ + ".missing", "", 0, "", 0}));
     EXPECT_TRUE(check_writable({kdp::Scheme::kernel, "/dev/kdpg999n9", "", 0, "", 0}));

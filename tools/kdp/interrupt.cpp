@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include "bench/interrupt.hpp"
+#include "interrupt.hpp"
 
 #include <csignal>
 
-namespace kdp::tool::bench {
+namespace kdp::tool {
 namespace {
 
 volatile std::sig_atomic_t flag = 0;
@@ -29,4 +29,4 @@ bool interrupted() noexcept
     return flag != 0;
 }
 
-}  // namespace kdp::tool::bench
+}  // namespace kdp::tool

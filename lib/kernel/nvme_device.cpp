@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include "nvme_ioctl.hpp"
+#include "kernel/nvme_device.hpp"
 
 #include <fcntl.h>
 #include <linux/nvme_ioctl.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include <cerrno>
+#include <filesystem>
 
 #include <fmt/format.h>
 
-#include <nvmf/command.h>
+#include "kernel/command.hpp"
 
-#include "nvme_error.hpp"
+namespace kdp::kernel {
 
-namespace kdp {
-
-Result<NvmeIoctl> NvmeIoctl::open(const std::string& device)
+Result<NvmeDevice> NvmeDevice::open(const std::string& device)
 {
     UniqueFd fd(::open(device.c_str(), O_RDWR | O_CLOEXEC));
     if (!fd)
@@ -29,16 +29,21 @@ Result<NvmeIoctl> NvmeIoctl::open(const std::string& device)
         return Error{ENOTTY, fmt::format("{} is not the character device of an NVMe namespace "
                                          "(/dev/kdpg0n1, /dev/ng0n1)",
                                          device)};
-    return NvmeIoctl(std::move(fd), static_cast<std::uint32_t>(nsid));
+    return NvmeDevice(std::move(fd), static_cast<std::uint32_t>(nsid));
 }
 
-dev_t NvmeIoctl::device_number() const
+std::string NvmeDevice::kernel_name() const
 {
     struct stat st;
-    return fstat(fd_.get(), &st) == 0 ? st.st_rdev : 0;
+    if (fstat(fd_.get(), &st) < 0)
+        return "";
+    std::error_code error;
+    const auto path = std::filesystem::canonical(
+        fmt::format("/sys/dev/char/{}:{}", major(st.st_rdev), minor(st.st_rdev)), error);
+    return error ? std::string() : path.filename().string();
 }
 
-Status NvmeIoctl::identify(std::uint8_t cns, std::uint32_t nsid, std::span<std::byte> data) const
+Status NvmeDevice::identify(std::uint8_t cns, std::uint32_t nsid, std::span<std::byte> data) const
 {
     nvme_admin_cmd command{};
     command.opcode = NVMF_ADM_IDENTIFY;
@@ -54,38 +59,30 @@ Status NvmeIoctl::identify(std::uint8_t cns, std::uint32_t nsid, std::span<std::
     return ok();
 }
 
-Completion NvmeIoctl::run(const Io& io, std::uint32_t block_size) noexcept
+Result<kdp_features> NvmeDevice::features() const
 {
-    // the two structures differ in what follows timeout_ms only
-    const auto fill = [&](auto& command) {
-        command.opcode = io.op == Op::read    ? NVMF_IO_READ
-                         : io.op == Op::write ? NVMF_IO_WRITE
-                                              : NVMF_IO_FLUSH;
-        command.nsid = nsid_;
-        if (io.op == Op::flush)
-            return;
-        command.addr = reinterpret_cast<std::uintptr_t>(io.data.data());
-        command.data_len = static_cast<std::uint32_t>(io.data.size());
-        command.cdw10 = static_cast<std::uint32_t>(io.lba);
-        command.cdw11 = static_cast<std::uint32_t>(io.lba >> 32);
-        command.cdw12 = static_cast<std::uint32_t>(io.data.size() / block_size - 1);
-    };
+    kdp_features features{};
+    if (ioctl(fd_.get(), KDP_IOC_FEATURES, &features) < 0)
+        return error_from_errno(errno, "KDP_IOC_FEATURES");
+    return features;
+}
+
+Completion NvmeDevice::run(const Io& io, std::uint32_t block_size) noexcept
+{
     int rc = -1;
     if (has_io64_.load(std::memory_order_relaxed)) {
         nvme_passthru_cmd64 command{};
-        fill(command);
+        fill_command(command, io, nsid_, block_size);
         rc = ioctl(fd_.get(), NVME_IOCTL_IO64_CMD, &command);
         if (rc < 0 && errno == ENOTTY)
             has_io64_.store(false, std::memory_order_relaxed);  // before 5.5
     }
     if (!has_io64_.load(std::memory_order_relaxed)) {
         nvme_passthru_cmd command{};
-        fill(command);
+        fill_command(command, io, nsid_, block_size);
         rc = ioctl(fd_.get(), NVME_IOCTL_IO_CMD, &command);
     }
-    if (rc < 0)
-        return {io.tag, errno, 0};
-    return {io.tag, errno_from_nvme(static_cast<std::uint16_t>(rc)), rc};
+    return completion_of(io.tag, rc < 0 ? -errno : rc);
 }
 
-}  // namespace kdp
+}  // namespace kdp::kernel

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include "bench/guard.hpp"
+#include "guard.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -15,7 +15,7 @@
 
 #include "unique_fd.hpp"
 
-namespace kdp::tool::bench {
+namespace kdp::tool {
 namespace {
 
 namespace fs = std::filesystem;
@@ -48,16 +48,22 @@ std::string first_partition(dev_t number)
     return "";
 }
 
-Status check_device(const std::string& device, const struct stat& st)
+/// A block device exclusively, for a moment: fails for whatever holds it or a part of it.
+Status check_free(const std::string& device, const struct stat& st)
 {
-    // A block device exclusively, for a moment: fails for whatever holds it or a part of it.
     const bool block = S_ISBLK(st.st_mode);
     const UniqueFd fd(open(device.c_str(), O_RDONLY | O_CLOEXEC | (block ? O_EXCL : 0)));
-    if (!fd && errno == EBUSY)
-        return Error{EBUSY, fmt::format("{} is in use (mounted, swap, or part of another device); "
-                                        "not writing to it",
-                                        device)};
-    const std::string partition = block ? first_partition(st.st_rdev) : "";
+    if (fd || errno != EBUSY)
+        return ok();
+    return Error{EBUSY, fmt::format("{} is in use (mounted, swap, or part of another device); "
+                                    "not writing to it",
+                                    device)};
+}
+
+Status check_partitions(const std::string& device, const struct stat& st)
+{
+    const UniqueFd fd(open(device.c_str(), O_RDONLY | O_CLOEXEC));
+    const std::string partition = S_ISBLK(st.st_mode) ? first_partition(st.st_rdev) : "";
     if (!partition.empty() || (fd && has_partition_table(fd.get())))
         return Error{EBUSY, fmt::format("{} has partitions{}; not writing to it", device,
                                         partition.empty() ? "" : ", for example " + partition)};
@@ -79,19 +85,35 @@ std::string block_device_beside(const std::string& char_device)
     return path.parent_path() / disk;
 }
 
+/// What writing to @p uri would overwrite; false where there is nothing to look at: opening it will
+/// say what is wrong.
+bool find_device(const PathUri& uri, std::string& device, struct stat& st)
+{
+    if (uri.scheme == Scheme::verbs)
+        return false;
+    device = uri.scheme == Scheme::kernel ? block_device_beside(uri.device) : uri.device;
+    return !device.empty() && stat(device.c_str(), &st) == 0 &&
+           (S_ISBLK(st.st_mode) || S_ISREG(st.st_mode));
+}
+
 }  // namespace
+
+Status check_unused(const PathUri& uri)
+{
+    std::string device;
+    struct stat st;
+    return find_device(uri, device, st) ? check_free(device, st) : ok();
+}
 
 Status check_writable(const PathUri& uri)
 {
-    if (uri.scheme == Scheme::verbs)
-        return ok();
-    const std::string device =
-        uri.scheme == Scheme::kernel ? block_device_beside(uri.device) : uri.device;
+    std::string device;
     struct stat st;
-    if (device.empty() || stat(device.c_str(), &st) < 0 ||
-        !(S_ISBLK(st.st_mode) || S_ISREG(st.st_mode)))
-        return ok();  // opening it will say what is wrong
-    return check_device(device, st);
+    if (!find_device(uri, device, st))
+        return ok();
+    if (const Status unused = check_free(device, st); !unused)
+        return unused.error();
+    return check_partitions(device, st);
 }
 
-}  // namespace kdp::tool::bench
+}  // namespace kdp::tool

@@ -3,10 +3,10 @@
 /// Ctrl-C ends a run early and in order.
 #pragma once
 
-namespace kdp::tool::bench {
+namespace kdp::tool {
 
 /// From now on SIGINT and SIGTERM only set a flag; a second one kills as usual.
 void catch_interrupts();
 [[nodiscard]] bool interrupted() noexcept;
 
-}  // namespace kdp::tool::bench
+}  // namespace kdp::tool
