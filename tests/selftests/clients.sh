@@ -4,6 +4,8 @@
 # Unmodified clients of the passthrough ABI: nvme-cli, and fio with its engine for io_uring
 # commands. What kernel, target or client lack is skipped, where the in-tree driver shows
 # that it is not us: `optional` tries again with that.
+#
+#   tests/vm/run -- tests/selftests/clients.sh --stock     all with the in-tree driver
 # timeout: 240
 # quick: 6.12 6.1 uml
 
@@ -27,6 +29,17 @@ optional() {
 		ktap_not_ok "$name" "status $rc, and 0 with the in-tree driver:"$'\n'"$text"
 	else
 		ktap_skip "$name" "nor by the in-tree driver: $(tail -n 1 "$tmp/stock")"
+	fi
+}
+
+# polled NAME COMMAND...: the same, but for 6.1, whose in-tree driver oopses when it is polled.
+polled() {
+	if [[ $KVER != 6.1.* ]]; then
+		optional "$@"
+	elif ((!stock)); then
+		ktap_check "$@"
+	else
+		ktap_skip "$1" "6.1 oopses in bio_poll"
 	fi
 }
 
@@ -101,7 +114,7 @@ admin_passthru() {
 }
 
 reset() {
-	bounded nvme reset "$node" && [[ $(json state) == live ]]
+	bounded nvme reset "$node" && wait_until "$patience" is_live
 }
 
 nvme_clients() {
@@ -111,7 +124,6 @@ nvme_clients() {
 	ktap_check "nvme get-feature" says 'get-feature' nvme get-feature "$node" -f 7
 	ktap_check "nvme smart-log" says critical_warning nvme smart-log "$node"
 	ktap_check "nvme error-log" says 'Error Log Entries' nvme error-log "$node" -e 1
-	optional "nvme effects-log" says 'Admin Commands' nvme effects-log "$node"
 	ktap_check "nvme write and read 512 bytes" write_and_read 512
 	ktap_check "nvme write and read 4096 bytes" write_and_read 4096
 	ktap_check "nvme write and read 128 KiB" write_and_read 131072
@@ -141,9 +153,9 @@ fio_clients() {
 		optional "fio, depth $depth" fio_verifies --iodepth="$depth"
 		optional "fio --fixedbufs, depth $depth" fio_verifies --iodepth="$depth" --fixedbufs
 		optional "fio --sqthread_poll, depth $depth" fio_verifies --iodepth="$depth" --sqthread_poll
-		optional "fio --hipri, depth $depth" fio_verifies --iodepth="$depth" --hipri
+		polled "fio --hipri, depth $depth" fio_verifies --iodepth="$depth" --hipri
 	done
-	optional "fio --registerfiles --fixedbufs --hipri --sqthread_poll, depth 32" \
+	polled "fio --registerfiles --fixedbufs --hipri --sqthread_poll, depth 32" \
 		fio_verifies --iodepth=32 --registerfiles --fixedbufs --hipri --sqthread_poll
 	optional "fio, many sizes, depth 16" fio_verifies --bs=4k-64k --iodepth=16
 	optional "fio --nonvectored=0, depth 16" fio_verifies --nonvectored=0 --iodepth=16
@@ -155,13 +167,34 @@ polled_commands() {
 	count poll commands
 }
 
-world_begin
-ktap_check "target is up" target_up "$nqn" 16
+is_live() {
+	if ((stock)); then
+		[[ $(</sys/class/nvme/nvme0/state) == live ]]
+	else
+		[[ $(json state) == live ]]
+	fi
+}
+
+stock=0
+if [[ ${1:-} == --stock ]]; then
+	stock=1 nqn=$stock_nqn
+	rdma_up || exit
+else
+	world_begin
+	ktap_check "target is up" target_up "$nqn" 16
+fi
 ktap_check "target for the in-tree driver is up" target_up "$stock_nqn" 16
 stock_disk=$(nvme_connect_stock "$stock_nqn" "$KDP_ADDR" 4420 --nr-poll-queues=1) ||
 	ktap_not_ok "the in-tree driver connects" "$stock_disk"
 stock_node=/dev/nvme0 stock_char=/dev/ng${stock_disk#/dev/nvme}
 
+if ((stock)); then
+	use_stock
+	nvme_clients
+	fio_clients
+	ktap_check "the connection has lived through it" is_live
+	ktap_done
+fi
 connected "$KDP_ADDR" "$nqn" -P 1 --cq-mode event
 node=/dev/$ctrl
 nvme_clients
@@ -169,5 +202,5 @@ before=$(polled_commands)
 fio_clients
 after=$(polled_commands)
 ktap_check "fio --hipri is polled for ($((after - before)) commands)" test "$after" -gt "$before"
-ktap_check "the connection has lived through it" test "$(json state)" = live
+ktap_check "the connection has lived through it" is_live
 world_end

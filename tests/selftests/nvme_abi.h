@@ -44,16 +44,22 @@ static const char *ctrl_path, *ns_path;
 static int ctrl_fd = -1, ns_fd = -1;
 static uint32_t nsid, block = 512;
 static uint64_t blocks;
-static bool stock;
+static bool stock __attribute__((unused));
 
 /* No single step may take longer, on the slowest machine. */
 #define PATIENCE_S	100
 
+/* What is being done; said when it does not end. */
+static char step[200] __attribute__((unused));
+
 static inline void out_of_patience(int sig __attribute__((unused)))
 {
-	static const char text[] = "not ok - each step ends in time\n";
+	static const char text[] = "\nnot ok - each step ends in time\n";
+	ssize_t n = write(STDOUT_FILENO, "# ", 2);
 
-	_exit(write(STDOUT_FILENO, text, sizeof(text) - 1) > 0 ? 1 : 2);
+	n += write(STDOUT_FILENO, step, strlen(step));
+	n += write(STDOUT_FILENO, text, sizeof(text) - 1);
+	_exit(n > 0 ? 1 : 2);
 }
 
 /* The next step has as long as the one before. */

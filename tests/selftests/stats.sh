@@ -19,14 +19,22 @@ count() {
 		$1 == key && here { sum += $2 } END { print sum + 0 }' <<<"$stats"
 }
 
-# total KEY: the sum over all queues.
-total() {
-	awk -v key="\"$1\":" '$1 == key { sum += $2 } END { print sum + 0 }' <<<"$stats"
-}
-
-# counts KEY...: "KEY=NUMBER ..." as they are now, of all queues.
+# counts KEY...: "KEY=NUMBER ..." as they are now, of all I/O queues.
 counts() {
 	local key
 	look
-	for key; do printf '%s=%s ' "$key" "$(total "$key")"; done
+	for key; do
+		printf '%s=%s ' "$key" "$(awk -v key="\"$key\":" '$1 == "\"set\":" { here = $2 != "\"admin\"," }
+			$1 == key && here { sum += $2 } END { print sum + 0 }' <<<"$stats")"
+	done
+}
+
+# value KEY COUNTS: of what `counts` printed.
+value() {
+	grep -oP "\b$1=\K[0-9]+" <<<"$2"
+}
+
+# more KEY BEFORE AFTER
+more() {
+	echo $(($(value "$1" "$3") - $(value "$1" "$2")))
 }

@@ -3,12 +3,12 @@
  * Passthrough by io_uring, NVME_URING_CMD_*, used rightly and wrongly. Arrays of buffers
  * are in vec_abi.c, SQEs that change under way in uring_race.c.
  *
- *   uring_abi [--stock] [--rings] CONTROLLER NAMESPACE NSID
+ *   uring_abi [--stock] [--rings|--going] CONTROLLER NAMESPACE NSID
  *
  * CONTROLLER and NAMESPACE are char devices (/dev/kdp0, /dev/kdpg0n1). With --stock they
  * are those of the in-tree driver (/dev/nvme0, /dev/ng0n1), and what kdp checks beyond it
- * is left out. --rings: only the I/O on each kind of ring. Needs root. Writes to the first
- * MiB of the namespace.
+ * is left out. --rings: only the I/O on each kind of ring; --going: only what happens when it
+ * goes with commands in flight. Needs root. Writes to the first MiB of the namespace.
  */
 #include "uring.h"
 
@@ -629,6 +629,12 @@ static void test_going(void)
 			 ring_kinds[i].name, DEPTH);
 		point(back_and_forth(&ring, 4096, i), text);
 
+		/*
+		 * The in-tree driver ends polled commands in the task that issued them; that
+		 * may wait for them in its exit, and then for ever.
+		 */
+		if (stock && flags & IORING_SETUP_IOPOLL)
+			continue;
 		fflush(stdout);
 		pid = fork();
 		if (pid < 0)
@@ -649,24 +655,27 @@ static void test_going(void)
 
 int main(int argc, char **argv)
 {
-	bool rings_only = false;
+	bool rings_only = false, going_only = false;
 
 	for (; argc > 1 && argv[1][0] == '-'; argc--, argv++) {
 		stock |= !strcmp(argv[1], "--stock");
 		rings_only |= !strcmp(argv[1], "--rings");
+		going_only |= !strcmp(argv[1], "--going");
 	}
 	if (argc != 4) {
-		fprintf(stderr, "usage: uring_abi [--stock] [--rings] CONTROLLER NAMESPACE NSID\n");
+		fprintf(stderr, "usage: uring_abi [--stock] [--rings|--going] CONTROLLER NAMESPACE NSID\n");
 		return 2;
 	}
 	open_devices(argv + 1);
 	learn_geometry();
-	for (size_t i = 0; i < ARRAY_SIZE(ring_kinds); i++)
+	ring_make(&ring, 8, BIG_RING);
+	for (size_t i = 0; i < ARRAY_SIZE(ring_kinds) && !going_only; i++)
 		test_kind(&ring_kinds[i]);
-	if (rings_only)
+	if (going_only)
+		test_going();
+	if (rings_only || going_only)
 		return points_failed ? 1 : 0;
 
-	ring_make(&ring, 8, BIG_RING);
 	test_deep();
 	test_small_entries();
 	test_admin();

@@ -13,7 +13,8 @@ set -uo pipefail
 
 nqn=nqn.io.kdp:stock-abi
 programs=$KDP_REPO/build/selftests
-(($#)) || set -- uring_abi vec_abi uring_race
+(($#)) || set -- uring_abi vec_abi uring_race fuzz_ioctl counts
+export FUZZ_CALLS=${FUZZ_CALLS:-10000}
 
 # points_from NAME COMMAND...: a program's points become ours.
 points_from() {
@@ -37,9 +38,15 @@ for queues in "${kinds[@]}"; do
 	disk=$(nvme_connect_stock "$nqn" "$KDP_ADDR" 4420 ${queues:+"$queues"}) || ktap_not_ok "connects" "$disk"
 	ctrl=/dev/nvme0 char=/dev/ng${disk#/dev/nvme}
 	for program; do
-		[[ -z $queues ]] || [[ $program == uring_abi ]] || continue
-		points_from "$program${queues:+, poll queues}" "$programs/$program" --stock \
-			${queues:+--rings} "$ctrl" "$char" 1
+		case $program${queues:+, poll queues} in
+		'uring_abi, poll queues') points_from "$program, poll queues" "$programs/$program" --stock --rings "$ctrl" "$char" 1 ;;
+		'counts, poll queues')
+			"$programs/counts" --prepare 1 "$ctrl" "$char" 1
+			points_from "$program, poll queues" "$programs/$program" --sqpoll --iopoll 5000 "$ctrl" "$char" 1
+			;;
+		*', poll queues' | counts) ;;
+		*) points_from "$program" "$programs/$program" --stock "$ctrl" "$char" 1 ;;
+		esac
 	done
 	nvme_disconnect_stock "$nqn"
 done
