@@ -21,6 +21,7 @@
 #define SLOTS		32
 #define SLOT		16384
 #define PIECES		8
+#define MARGIN		(1 << 20)
 #define MOST_ERRNO	133
 
 enum who { ROOT, NOBODY_WRITES, NOBODY_READS };
@@ -62,12 +63,13 @@ static uint64_t extreme(void)
 
 /* --- memory that notices ------------------------------------------------------------- */
 
-static unsigned char *arena;		/* SLOTS of SLOT bytes, between pages that fault */
+static unsigned char *arena;		/* SLOTS of SLOT bytes, between MARGINs that fault */
 
 struct slot {
 	struct iovec	pieces[PIECES];	/* what may change, by address */
 	unsigned int	n;
 	bool		foreign;	/* the address is not in the slot */
+	char		text[160];	/* the command, for who asks */
 };
 
 static struct slot slots[SLOTS];
@@ -91,24 +93,44 @@ static uint64_t bad_address(void)
 	}
 }
 
+/* A bounced read that is not sent copies the bounce pages, which begin as zeroes. */
+static bool nothing_came(const unsigned char *p, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (p[i] != GUARD && p[i])
+			return false;
+	return true;
+}
+
 /* Does anything but its pieces have another value than before? */
 static void look_at(unsigned int i, int rc)
 {
 	const unsigned char *at = slot_begin(i), *end = at + SLOT;
 	struct slot *s = &slots[i];
-	bool intact = rc == -EINVAL || rc == -EACCES || rc == -EOPNOTSUPP || rc == -ENOTTY;
+	bool refusal = rc == -EINVAL || rc == -EACCES || rc == -EOPNOTSUPP || rc == -ENOTTY;
 	bool good = true;
 
-	for (unsigned int n = 0; n < s->n && !intact; n++) {
+	for (unsigned int n = 0; n < s->n; n++) {
 		const unsigned char *piece = s->pieces[n].iov_base;
 
 		good &= all_bytes(at, piece - at, GUARD);
+		good &= !refusal || nothing_came(piece, s->pieces[n].iov_len);
 		at = piece + s->pieces[n].iov_len;
 	}
 	good &= all_bytes(at, end - at, GUARD);
-	if (!good && !spoilt++)
+	if (!good && !spoilt++) {
 		say("%s: bytes changed that no command may change, after %d; calls left %llu", whos[who],
 		    rc, (unsigned long long)left);
+		say("%s", s->text);
+		for (unsigned int n = 0; n < s->n; n++)
+			say("piece at %zx, %zu bytes", (unsigned char *)s->pieces[n].iov_base - slot_begin(i),
+			    s->pieces[n].iov_len);
+		for (unsigned int n = 0; n < SLOT; n++)
+			if (slot_begin(i)[n] != GUARD) {
+				say("first other byte at %x: %02x", n, slot_begin(i)[n]);
+				break;
+			}
+	}
 	if (rc < -MOST_ERRNO && !odd_errnos++)
 		say("%s: errno %d", whos[who], -rc);
 }
@@ -237,9 +259,10 @@ static struct nvme_passthru_cmd64 some_command(unsigned int i, bool admin, bool 
 		case 13: c.rsvd2 = extreme(); break;
 		}
 	c.timeout_ms = some_timeout();
-	snprintf(step, sizeof(step), "%s%s opcode %02x nsid %x addr %llx data_len %x cdw10 %x cdw12 %x",
+	snprintf(slots[i].text, sizeof(slots[i].text), "%s%s opcode %02x nsid %x addr %llx data_len %x cdw10 %x cdw12 %x",
 		 admin ? "admin" : "I/O", vec ? " array" : "", c.opcode, c.nsid, (unsigned long long)c.addr,
 		 c.data_len, c.cdw10, c.cdw12);
+	memcpy(step, slots[i].text, sizeof(slots[i].text));
 	return c;
 }
 
@@ -561,7 +584,10 @@ int main(int argc, char **argv)
 	seed |= 1ULL << 63;
 	open_devices(argv + 1);
 	learn_geometry();
-	arena = guarded(SLOTS * SLOT);
+	arena = mapped(SLOTS * SLOT + 2 * MARGIN, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	arena += MARGIN;
+	if (mprotect(arena, SLOTS * SLOT, PROT_READ | PROT_WRITE))
+		die("mprotect");
 	buf = guarded(4096);
 	nlb = 4096 / block;
 
