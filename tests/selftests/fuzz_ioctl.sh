@@ -13,7 +13,7 @@ nqn=nqn.io.kdp:fuzz-ioctl
 
 case $MACHINE in
 uml) calls=1000000 ;;
-stock) calls=40000 ;;
+stock) calls=100000 ;;
 uml-debug) calls=20000 ;;
 *) calls=4000 ;;
 esac
