@@ -5,7 +5,7 @@
 # completions no registration, no invalidation, no copy and no system call; without a region
 # one registration each.
 # timeout: 240
-# quick: 6.12 6.1 uml uml-debug
+# quick: 6.12 uml uml-debug
 
 . "$(dirname "$0")/common.sh"
 . "$(dirname "$0")/stats.sh"

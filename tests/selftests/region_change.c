@@ -402,6 +402,59 @@ static void closed_while_running(void)
 	munmap(p, LEN);
 }
 
+/* --- signals --------------------------------------------------------------------------------- */
+
+static atomic_bool quiet;
+static pthread_t struck;
+
+static void caught(int sig __attribute__((unused)))
+{
+}
+
+static void *strike(void *unused)
+{
+	while (!atomic_load(&quiet)) {
+		pthread_kill(struck, SIGUSR1);
+		usleep(300);
+	}
+	return unused;
+}
+
+/* A call that a signal comes to has added it, or has not. */
+static void signals(void)
+{
+	const size_t len = 64 << 20;
+	struct sigaction action = { .sa_handler = caught };
+	unsigned int added = 0, interrupted = 0, others = 0;
+	bool left_over = false;
+	pthread_t striker;
+
+	sigaction(SIGUSR1, &action, NULL);
+	struck = pthread_self();
+	if (pthread_create(&striker, NULL, strike, NULL))
+		die("pthread_create");
+	for (int i = 0; i < 12; i++) {
+		/* not there yet: it has to be made, which takes its time */
+		unsigned char *p = mapped(len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+		int rc = region_add(ns_fd, p, len, BOTH_WAYS);
+
+		added += !rc;
+		interrupted += rc == -EINTR;
+		others += rc && rc != -EINTR;
+		if (rc && rc != -EINTR)
+			say_result("ADD", rc);
+		left_over |= region_count(ns_fd) != !rc;
+		while (!rc && region_drop(ns_fd, p) == -EINTR)
+			left_over = true;
+		munmap(p, len);
+	}
+	atomic_store(&quiet, true);
+	pthread_join(striker, NULL);
+	say("%u added, %u interrupted", added, interrupted);
+	point(!others && added + interrupted == 12, "signals: ADD succeeds or is interrupted");
+	point(!left_over && !region_count(ns_fd), "signals: and leaves nothing when it is interrupted");
+}
+
 /* --- large ones ------------------------------------------------------------------------------ */
 
 static void big(const char *kind, unsigned int flags, uint64_t len)
@@ -470,6 +523,7 @@ int main(int argc, char **argv)
 	forked();
 	changes_while_running();
 	closed_while_running();
+	signals();
 	for (int i = 4; i < argc; i++) {
 		char *dir = strchr(argv[i], ':');
 		bool receives = !strncmp(argv[i], "tmpfs:", 6);

@@ -4,6 +4,7 @@
  * and data both ways through those that can.
  *
  *   region_memory CONTROLLER NAMESPACE NSID [tmpfs|FILESYSTEM]:DIRECTORY...
+ *   region_memory --unreadable FILE CONTROLLER NAMESPACE NSID
  *
  * Of a tmpfs regions can receive, of other filesystems they can only send. Needs root.
  * Writes to the first MiB of the namespace.
@@ -509,8 +510,27 @@ static void seals(void)
 	close(fd);
 }
 
+/* Its disk gives an error for the file's blocks, or some of them. */
+static int unreadable(const char *path)
+{
+	struct kdp_region_add add;
+	int fd = open(path, O_RDONLY);
+	off_t len = lseek(fd, 0, SEEK_END);
+
+	if (fd < 0 || len < 4096)
+		die("open %s", path);
+	back("a file that cannot be read", "ADD", add_range(fd, 0, len, KDP_REGION_SEND, &add), -EIO);
+	point(!region_count(ns_fd), "and leaves no region");
+	close(fd);
+	return points_failed ? 1 : 0;
+}
+
 int main(int argc, char **argv)
 {
+	if (argc == 6 && !strcmp(argv[1], "--unreadable")) {
+		open_devices(argv + 3);
+		return unreadable(argv[2]);
+	}
 	if (argc < 4) {
 		fprintf(stderr, "usage: region_memory CONTROLLER NAMESPACE NSID [FILESYSTEM:DIRECTORY...]\n");
 		return 2;

@@ -63,6 +63,22 @@ no_huge_pages() {
 	[[ ! -e /proc/sys/vm/nr_hugepages ]] || echo 0 >/proc/sys/vm/nr_hugepages
 }
 
+# A file of an ext4 whose disk, a null_blk, cannot read one of its blocks.
+unreadable_file() {
+	local name=kdpt_unreadable node dir at
+	node=$(target_backend $name 64 512) && dir=$nullb/$name || return
+	mkfs.ext4 -q -b 4096 "$node" && mkdir -p "$tmp/bad" && mount -t ext4 "$node" "$tmp/bad" || return
+	dd if=/dev/urandom of="$tmp/bad/file" bs=4k count=64 conv=fsync status=none || return
+	at=$(filefrag -b4096 -v "$tmp/bad/file" | awk '$1 == "0:" { print $4 + 0 }')
+	((at > 0)) || complain "where is it? $(filefrag -v "$tmp/bad/file")" || return
+	echo "+$(((at + 40) * 8))-$(((at + 40) * 8 + 7))" >"$dir/badblocks" && drop_caches
+}
+
+readable_again() {
+	umount "$tmp/bad"
+	echo 0 >"$nullb/kdpt_unreadable/power" && rmdir "$nullb/kdpt_unreadable"
+}
+
 # --- one that holds a region: region_hold.c ---
 
 hold_begin() {
@@ -168,6 +184,9 @@ points_from "$programs/region_abi" "/dev/$ctrl" "$char" 1
 points_from "$programs/region_memory" "/dev/$ctrl" "$char" 1 "${mounts[@]}"
 points_from "$programs/region_change" "${big[@]}" "/dev/$ctrl" "$char" 1 "${mounts[@]}"
 no_huge_pages
+ktap_check "a file with a block that cannot be read" unreadable_file
+points_from "$programs/region_memory" --unreadable "$tmp/bad/file" "/dev/$ctrl" "$char" 1
+ktap_check "it goes" readable_again
 ktap_check "the filesystems unmount" unmount_all
 ktap_check "the connection has lived through it" state_is live
 ktap_check "all memory regions went back" mrs_are "$quiet"

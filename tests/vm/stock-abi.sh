@@ -41,7 +41,7 @@ for queues in "${kinds[@]}"; do
 		case $program${queues:+, poll queues} in
 		'uring_abi, poll queues') points_from "$program, poll queues" "$programs/$program" --stock --rings "$ctrl" "$char" 1 ;;
 		'counts, poll queues')
-			"$programs/counts" --prepare 1 "$ctrl" "$char" 1
+			timeout 60 "$programs/counts" --prepare 1 "$ctrl" "$char" 1
 			points_from "$program, poll queues" "$programs/$program" --sqpoll --iopoll 5000 "$ctrl" "$char" 1
 			;;
 		*', poll queues' | counts) ;;
