@@ -15,8 +15,8 @@ keys=(commands wr_reg wr_local_inv remote_inv bytes_copied region_commands)
 
 # As many as emulation does in seconds.
 case $MACHINE in
-uml) reads=100000 few=5000 ;;
-stock) reads=20000 few=2000 ;;
+stock) reads=100000 few=2000 ;;
+uml) reads=10000 few=1000 ;;
 uml-debug) reads=5000 few=1000 ;;
 *) reads=1000 few=200 ;;
 esac

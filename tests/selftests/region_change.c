@@ -269,6 +269,7 @@ static void begin_running(uint64_t base, uint64_t len, uint8_t opcode)
 	atomic_store(&leave, false);
 	atomic_store(&done, 0);
 	atomic_store(&failed, 0);
+	atomic_store(&first_failure, 0);
 	if (pthread_create(&runner, NULL, run, NULL))
 		die("pthread_create");
 	while (!atomic_load(&done) && !atomic_load(&failed))
@@ -319,6 +320,9 @@ static void changes_while_running(void)
 	more_of_them(DEPTH);
 	end_running("reads", "go on through fork, mprotect, munmap");
 	pt(region_uses(ns_fd, base) == atomic_load(&done), "reads", "all by the region");
+	/* nobody else's memory comes there */
+	if (mmap(p, LEN, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != p)
+		die("mmap at the same address");
 
 	begin_running(base, LEN, IO_WRITE);
 	point(!region_drop(ns_fd, p), "DEL while commands run");
@@ -328,6 +332,7 @@ static void changes_while_running(void)
 	say("%lu before, %lu after, %d", atomic_load(&done), atomic_load(&failed), atomic_load(&first_failure));
 	point(atomic_load(&done) && atomic_load(&failed) && atomic_load(&first_failure) == -EFAULT,
 	      "those before it end well, those after it find no memory");
+	munmap(p, LEN);
 }
 
 static void file_while_running(const char *fs, const char *dir, bool receives)
