@@ -9,6 +9,7 @@
 . "$(dirname "$0")/common.sh"
 . "$(dirname "$0")/load.sh"
 . "$(dirname "$0")/peers.sh"
+. "$(dirname "$0")/stats.sh"
 
 nqn=nqn.io.kdp:poll-queues
 cpus=$(getconf _NPROCESSORS_ONLN)
@@ -17,22 +18,6 @@ polled=(--ioengine=io_uring --hipri)
 # One CPU lets somebody else have a turn at its next tick.
 nr_ios=400 verify_bytes=4M
 ((cpus > 1)) || nr_ios=100 verify_bytes=512k
-
-# look: the counters of all queues, for those below.
-look() {
-	stats=$(bounded kdp stats "$ctrl" --json)
-}
-
-# queues_of SET: how many.
-queues_of() {
-	grep -c "\"set\": \"$1\"" <<<"$stats"
-}
-
-# count SET KEY: the sum over the queues of that set.
-count() {
-	awk -v set="\"$1\"," -v key="\"$2\":" '$1 == "\"set\":" { here = $2 == set }
-		$1 == key && here { sum += $2 } END { print sum + 0 }' <<<"$stats"
-}
 
 # sets_are DEFAULT READ POLL
 sets_are() {
