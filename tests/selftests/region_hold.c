@@ -11,8 +11,8 @@
  *			first that failed came back with
  *   list		"REGIONS MRS", of all together
  *   del
- *   flood		128 reads at a time, by io_uring, until one fails: "begun"; see `ended`
- *   ended		the flood has come to its end: "COMMANDS RESULT", of the first that failed
+ *   flood		128 reads at a time, by io_uring, until one fails or `ended`: "begun"
+ *   ended		the flood comes to its end: "COMMANDS RESULT", of the first that failed
  *   flood-and-hang	128 reads at a time, for ever, the script kills: "begun"
  *
  * Ends with stdin. Writes to the first MiB of the namespace.
@@ -30,6 +30,7 @@ static size_t len;
 static struct io_uring ring;
 static pthread_t flooder;
 static bool for_ever;
+static atomic_bool enough;
 static atomic_ulong ended;
 static int result;
 
@@ -113,7 +114,7 @@ static void *flood(void *unused)
 			result = cqe->res;
 		io_uring_cqe_seen(&ring, cqe);
 		atomic_store(&ended, n + 1);
-		if (!result || for_ever) {
+		if ((!result && !atomic_load(&enough)) || for_ever) {
 			add_read(begun++);
 			io_uring_submit(&ring);
 		}
@@ -126,6 +127,7 @@ static void begin_flood(bool hang)
 	for_ever = hang;
 	result = 0;
 	atomic_store(&ended, 0);
+	atomic_store(&enough, false);
 	if (pthread_create(&flooder, NULL, flood, NULL))
 		die("pthread_create");
 	while (atomic_load(&ended) < DEPTH)
@@ -165,6 +167,7 @@ int main(int argc, char **argv)
 			begin_flood(word[5]);
 		else if (!strcmp(word, "ended")) {
 			patience();
+			atomic_store(&enough, true);
 			pthread_join(flooder, NULL);
 			printf("%lu %s\n", atomic_load(&ended), words(result));
 		} else {
