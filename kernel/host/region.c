@@ -156,7 +156,7 @@ static int kdp_file_base(const struct kdp_regions *regions, u64 length, unsigned
 	const struct kdp_region *last = kdp_table_find(kdp_table(regions), NULL, U64_MAX);
 	u64 first = last ? PAGE_ALIGN(last->base + last->length) + PAGE_SIZE : KDP_FILE_BASE;
 
-	if (first < KDP_FILE_BASE || length > U64_MAX - first - 2 * PAGE_SIZE)
+	if (first < KDP_FILE_BASE || length >= U64_MAX - first - 2 * PAGE_SIZE)
 		return -ENOSPC;
 	*base = first + offset;
 	return 0;
@@ -228,7 +228,8 @@ static int kdp_check_add(const struct kdp_region_add *add)
 		return -EINVAL;
 	if (add->fd && !(add->flags & KDP_REGION_FILE))
 		return -EINVAL;
-	if (add->length > U64_MAX - PAGE_SIZE - add->addr || add->addr > U64_MAX - PAGE_SIZE)
+	if (add->addr + add->length < add->addr ||
+	    PAGE_ALIGN(add->addr + add->length) < add->addr + add->length)
 		return -EOVERFLOW;
 	return 0;
 }

@@ -198,7 +198,8 @@ static int kdp_mrs_list(struct kdp_region_mrs *mrs, u64 length)
 
 	mrs->head = sg_dma_address(mrs->sgt.sgl) & (size - 1);
 	mrs->nr_entries = (mrs->head + length + size - 1) >> mrs->shift;
-	mrs->entries = kvmalloc_array(mrs->nr_entries, sizeof(*mrs->entries), GFP_KERNEL);
+	mrs->entries = kvmalloc_array(mrs->nr_entries, sizeof(*mrs->entries),
+				      GFP_KERNEL | __GFP_NOWARN);
 	if (!mrs->entries)
 		return -ENOMEM;
 	for_each_sgtable_dma_sg(&mrs->sgt, sg, i) {

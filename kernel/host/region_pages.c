@@ -68,8 +68,7 @@ static int kdp_pages_alloc(struct kdp_pages *pages, u64 start, u64 length)
 	err = kdp_pages_pay(pages);
 	if (err)
 		return err;
-	/* not more than what it may pin, or asked for as root */
-	pages->page = kvcalloc(nr, sizeof(struct page *), GFP_KERNEL_ACCOUNT);
+	pages->page = kvcalloc(nr, sizeof(struct page *), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	return pages->page ? 0 : -ENOMEM;
 }
 
@@ -145,6 +144,8 @@ int kdp_pages_of_memory(struct kdp_pages *pages, u64 addr, u64 length, bool writ
 	long n;
 	int err;
 
+	if (!access_ok(u64_to_user_ptr(addr), length))
+		return -EFAULT;
 	err = kdp_pages_alloc(pages, addr, length);
 	if (err)
 		return err;
@@ -241,15 +242,15 @@ static int kdp_file_pages(struct kdp_pages *pages, struct file *file, u64 offset
 	err = kdp_check_file(file, offset, length, flags);
 	if (err)
 		return err;
-	err = kdp_pages_alloc(pages, offset, length);
-	if (err)
-		return err;
 	if (writable) {
 		err = kdp_deny_seals(file);
 		if (err)
 			return err;
 		pages->file = get_file(file);
 	}
+	err = kdp_pages_alloc(pages, offset, length);
+	if (err)
+		return err;
 	err = kdp_take_cached(pages, file, offset >> PAGE_SHIFT);
 	if (!err)
 		pages->writable = writable;
