@@ -388,6 +388,9 @@ static void closed_while_running(void)
 		}
 		patience();
 		ring_submit(&r);
+		/* a thread that takes them looks for the file when it does */
+		while (io_uring_sq_ready(&r))
+			usleep(100);
 		if (k % 2)
 			io_uring_queue_exit(&r);
 		close(fd);
