@@ -31,10 +31,7 @@ static inline unsigned char *guarded(size_t len)
 
 static inline bool all_bytes(const unsigned char *p, size_t len, unsigned char value)
 {
-	for (size_t i = 0; i < len; i++)
-		if (p[i] != value)
-			return false;
-	return true;
+	return !len || (*p == value && !memcmp(p, p + 1, len - 1));
 }
 
 static inline void fill(unsigned char *p, size_t len, unsigned int seed)

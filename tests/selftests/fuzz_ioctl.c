@@ -554,6 +554,7 @@ static void phase(enum who as, uint64_t calls)
 		fuzz();
 		exit(points_failed ? 1 : 0);
 	}
+	alarm(0);	/* it has its own */
 	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status)) {
 		snprintf(text, sizeof(text), "%s: the fuzzer lives to its end", whos[as]);
 		point(false, text);

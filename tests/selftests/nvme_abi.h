@@ -183,6 +183,7 @@ static inline void as_nobody(void (*test)(void))
 		test();
 		exit(points_failed ? 1 : 0);
 	}
+	alarm(0);	/* it has its own */
 	if (waitpid(pid, &status, 0) < 0 || !WIFEXITED(status) || WEXITSTATUS(status)) {
 		if (!WIFEXITED(status) || WEXITSTATUS(status) > 2)
 			point(false, "what nobody does runs to its end");

@@ -388,7 +388,7 @@ static void closed_while_running(void)
 		}
 		patience();
 		ring_submit(&r);
-		/* a thread that submits looks for the file only then */
+		/* a thread that takes them looks for the file when it does */
 		while (io_uring_sq_ready(&r))
 			usleep(100);
 		if (k % 2)

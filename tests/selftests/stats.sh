@@ -21,12 +21,11 @@ count() {
 
 # counts KEY...: "KEY=NUMBER ..." as they are now, of all I/O queues.
 counts() {
-	local key
 	look
-	for key; do
-		printf '%s=%s ' "$key" "$(awk -v key="\"$key\":" '$1 == "\"set\":" { here = $2 != "\"admin\"," }
-			$1 == key && here { sum += $2 } END { print sum + 0 }' <<<"$stats")"
-	done
+	awk -v keys="$*" 'BEGIN { n = split(keys, wanted, " ") }
+		$1 == "\"set\":" { here = $2 != "\"admin\"," }
+		here { sum[$1] += $2 }
+		END { for (i = 1; i <= n; i++) printf "%s=%d ", wanted[i], sum["\"" wanted[i] "\":"] }' <<<"$stats"
 }
 
 # value KEY COUNTS: of what `counts` printed.
