@@ -398,6 +398,7 @@ static void region_calls(void)
 
 static struct io_uring rings[ARRAY_SIZE(ring_kinds)];
 static unsigned int nr_rings;
+static long cpus;
 
 static void uring_commands(void)
 {
@@ -407,6 +408,9 @@ static void uring_commands(void)
 	struct io_uring *ring = &rings[below(nr_rings)];
 	unsigned int n = 1 + below(once_in(4) ? SLOTS : 4);
 
+	/* a thread that spins for the next one, and one CPU for all */
+	if (ring->flags & IORING_SETUP_SQPOLL && cpus == 1 && !once_in(16))
+		ring = &rings[0];
 	if (n > left)
 		n = left;
 	for (unsigned int i = 0; i < n; i++) {
@@ -473,6 +477,8 @@ static void fuzz(void)
 	if (some_file < 0 || ftruncate(some_file, 65536 + 2 * SLOT))
 		die("memfd");
 	open_nodes();
+	idle_ms = 1;
+	cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	for (size_t i = 0; i < ARRAY_SIZE(ring_kinds); i++) {
 		if (stock && ring_kinds[i].flags & IORING_SETUP_IOPOLL)
 			continue;
@@ -567,7 +573,7 @@ static void phase(enum who as, uint64_t calls)
 int main(int argc, char **argv)
 {
 	const char *wish = getenv("FUZZ_SEED"), *number = getenv("FUZZ_CALLS");
-	uint64_t calls = number ? strtoull(number, NULL, 0) : 1000000, before;
+	uint64_t calls = number && *number ? strtoull(number, NULL, 0) : 1000000, before;
 	unsigned char *buf;
 	uint32_t nlb;
 
@@ -580,7 +586,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: fuzz_ioctl [--stock] CONTROLLER NAMESPACE NSID\n");
 		return 2;
 	}
-	seed = wish ? strtoull(wish, NULL, 0) : (uint64_t)time(NULL) << 20 ^ getpid();
+	seed = wish && *wish ? strtoull(wish, NULL, 0) : (uint64_t)time(NULL) << 20 ^ getpid();
 	say("FUZZ_SEED=%llu FUZZ_CALLS=%llu", (unsigned long long)seed, (unsigned long long)calls);
 	seed |= 1ULL << 63;
 	open_devices(argv + 1);

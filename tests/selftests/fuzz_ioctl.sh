@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # A fuzzer of the ioctls and the io_uring commands of both char devices (fuzz_ioctl.c), as
-# root, as nobody, and as nobody who may only read. On uml a million calls; FUZZ_CALLS=N,
-# FUZZ_SEED=N for others.
-# timeout: 480
+# root, as nobody, and as nobody who may only read. On uml a million calls; FUZZ_CALLS=N and
+# FUZZ_SEED=N, in the environment of tests/vm/run, for others.
+# timeout: 300
 # quick: 6.12 uml uml-debug
 
 . "$(dirname "$0")/common.sh"
@@ -34,7 +34,7 @@ ktap_check "target is up" target_up "$nqn" 4
 calm
 connected "$KDP_ADDR" "$nqn" -P 1 --cq-mode event --reconnect-delay 1
 # it has as long as the whole test
-patience=210 points_from "$programs/fuzz_ioctl" "/dev/$ctrl" "$char" 1
+patience=140 points_from "$programs/fuzz_ioctl" "/dev/$ctrl" "$char" 1
 ktap_check "the controller is live" wait_until "$patience" is_live
 ktap_check "the disk works" disk_works
 ktap_check "disconnect" disconnect "$ctrl"

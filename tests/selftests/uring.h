@@ -22,9 +22,12 @@ static const struct ring_kind ring_kinds[] = {
 	{ "SQPOLL+IOPOLL",	IORING_SETUP_SQPOLL | IORING_SETUP_IOPOLL },
 };
 
+/* How long a thread that polls spins without work: one CPU has little else to do then. */
+static unsigned int idle_ms = 100;
+
 static inline int ring_try(struct io_uring *ring, unsigned int entries, unsigned int flags)
 {
-	struct io_uring_params params = { .flags = flags, .sq_thread_idle = 100 };
+	struct io_uring_params params = { .flags = flags, .sq_thread_idle = idle_ms };
 
 	return io_uring_queue_init_params(entries, ring, &params);
 }

@@ -13,7 +13,7 @@ cd / || exit
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 # Not C.UTF-8: for that every program opens a dozen files first.
 export HOME=/root LANG=C
-export KDP_REPO KDP_OUT KDP_MODDIR KVER MACHINE ACCEL KDP_RDMA FULL KDP_VM=1
+export KDP_REPO KDP_OUT KDP_MODDIR KVER MACHINE ACCEL KDP_RDMA FULL FUZZ_CALLS FUZZ_SEED KDP_VM=1
 PATH=$KDP_REPO/build/user/tools/kdp:$KDP_REPO/build/selftests:$PATH
 
 # What is run again and again goes into the overlay's memory: over 9p each opening of a

@@ -36,6 +36,7 @@ vm_write_env() {
 		[ACCEL]=$accel
 		[KDP_RDMA]=$rdma
 		[FULL]=${FULL:-0}
+		[FUZZ_CALLS]=${FUZZ_CALLS:-} [FUZZ_SEED]=${FUZZ_SEED:-}
 		[KDP_CWD]=$PWD
 		[KDP_SHELL]=$shell
 		[KDP_WATCHDOG]=$((${timeout:-300} - 10))
