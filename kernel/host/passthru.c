@@ -175,3 +175,12 @@ void kdp_passthru_put(struct request *rq)
 	kdp_region_put(&req->region);
 	req->copied = 0;
 }
+
+/* @rq is not sent after all. */
+void kdp_passthru_drop(struct request *rq)
+{
+	if (rq->bio)
+		blk_rq_unmap_user(rq->bio);
+	kdp_passthru_put(rq);
+	blk_mq_free_request(rq);
+}

@@ -47,6 +47,7 @@ struct request *kdp_passthru_prepare(const struct kdp_node *node, struct kdp_com
 				     blk_opf_t flags, blk_mq_req_flags_t blk_flags);
 int kdp_passthru_status(struct request *rq, blk_status_t status);
 void kdp_passthru_put(struct request *rq);
+void kdp_passthru_drop(struct request *rq);
 
 /* ioctl.c */
 long kdp_node_ioctl(const struct kdp_node *node, unsigned int cmd, void __user *arg);

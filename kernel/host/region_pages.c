@@ -110,7 +110,8 @@ static long kdp_pin_some(u64 addr, unsigned long nr, bool writable, struct page 
 {
 	long got;
 
-	if (signal_pending(current) || mmap_read_lock_killable(current->mm))
+	/* task work of io_uring is not for who waits here */
+	if (task_sigpending(current) || mmap_read_lock_killable(current->mm))
 		return -EINTR;
 	got = kdp_pin_locked(addr, nr, writable, page);
 	mmap_read_unlock(current->mm);
@@ -216,7 +217,7 @@ static int kdp_take_cached(struct kdp_pages *pages, struct file *file, pgoff_t f
 	int err = 0;
 
 	for (i = 0; i < pages->nr; i++) {
-		page = signal_pending(current) ? ERR_PTR(-EINTR) :
+		page = task_sigpending(current) ? ERR_PTR(-EINTR) :
 		       kdp_cached_page(file, first + i, pages->nr - i);
 		if (IS_ERR(page)) {
 			err = PTR_ERR(page);

@@ -2,14 +2,20 @@
 /*
  * Passthrough by io_uring: NVME_URING_CMD_* of <linux/nvme_ioctl.h>.
  *
- * A command ends in the context of its completion, which is nobody's. From there
+ * A command ends in the context of its completion, which is nobody's. From there it goes
  *
- *	to the submitter's task, by task work: where pages are to be unmapped or data to be
- *	copied back, and where its ring is not one that polls;
- *	to the ring, at once: on a ring that polls (IORING_SETUP_IOPOLL), where the data lay in
- *	a region or in a buffer that the ring has registered. All that such a ring is given is the
- *	result and a word that says so, whoever it is that gives it: it may be another ring
- *	that polls the same queue.
+ *	to the submitter's task, by task work, where its ring does not poll;
+ *	to its ring, at once, where that polls (IORING_SETUP_IOPOLL), and the data lay in a
+ *	region or in a buffer that the ring has registered: such a ring is given the result
+ *	and a word that says so, by whoever has it, which may be another ring that polls the
+ *	same queue;
+ *	to its ring, when that polls the next time, where pages are to be unmapped, which
+ *	may sleep.
+ *
+ * Never by task work where the ring polls: a ring whose thread submits (SQPOLL) and whose
+ * process is killed polls for its commands, and does nothing else, until they have ended. And
+ * who polls for a ring may have other memory than who submitted to it: so data that the block layer
+ * would have to copy are refused there.
  *
  * A ring that polls has its commands on the poll queues, where there are any. It is told of
  * nothing that cannot be cancelled: each command has a timeout instead.
@@ -27,8 +33,15 @@ struct kdp_uring_pdu {
 	struct kdp_queue	*queue;		/* to be polled */
 	u64			result;
 	int			status;
-	bool			polls;		/* so does its ring */
-	bool			in_task;	/* it ends in the submitter's task alone */
+	u8			polled;		/* its queue is */
+	u8			how;		/* enum kdp_uring_ending */
+	u8			ended;		/* KDP_URING_NEXT_POLL: it has, the ring need be told */
+};
+
+enum kdp_uring_ending {
+	KDP_URING_IN_TASK,
+	KDP_URING_AT_ONCE,
+	KDP_URING_NEXT_POLL,
 };
 
 static struct kdp_uring_pdu *kdp_uring_pdu(struct io_uring_cmd *ioucmd)
@@ -78,23 +91,34 @@ static KDP_RQ_END_IO(kdp_uring_end, rq, status)
 	pdu->status = kdp_passthru_status(rq, status);
 	pdu->result = req->result;
 	kdp_passthru_put(rq);
-	if (!pdu->in_task) {
+	switch (pdu->how) {
+	case KDP_URING_IN_TASK:
+		kdp_uring_do_in_task(ioucmd, kdp_uring_in_task);
+		break;
+	case KDP_URING_AT_ONCE:
 		if (pdu->bio)
 			blk_rq_unmap_user(pdu->bio);
 		/* not locked: the ring may be another's than who completes */
 		io_uring_cmd_done(ioucmd, pdu->status, pdu->result, IO_URING_F_UNLOCKED);
-	} else {
-		kdp_uring_do_in_task(ioucmd, kdp_uring_in_task);
+		break;
+	case KDP_URING_NEXT_POLL:
+		/* pairs with kdp_uring_poll(): status and result are written */
+		smp_store_release(&pdu->ended, 1);
+		break;
 	}
 	return RQ_END_IO_FREE;
 }
 
-/* Pages of the submitter, or a copy for him, are his task's to give back. */
-static bool kdp_uring_ends_in_task(const struct kdp_command *cmd, struct request *rq, bool polls)
+/* How a command's end is to reach its ring; -EINVAL if there is no way. */
+static int kdp_uring_ending(const struct kdp_command *cmd, struct request *rq, bool ring_polls)
 {
 	const struct kdp_req *req = blk_mq_rq_to_pdu(rq);
 
-	return !polls || (rq->bio && (!cmd->fixed || req->copied));
+	if (!ring_polls)
+		return KDP_URING_IN_TASK;
+	if (req->copied)
+		return -EINVAL;
+	return rq->bio && !cmd->fixed ? KDP_URING_NEXT_POLL : KDP_URING_AT_ONCE;
 }
 
 /* Are there poll queues for it? */
@@ -109,16 +133,22 @@ static int kdp_uring_send(const struct kdp_node *node, struct io_uring_cmd *iouc
 	bool polls = issue_flags & IO_URING_F_IOPOLL;
 	struct kdp_uring_pdu *pdu = kdp_uring_pdu(ioucmd);
 	struct request *rq;
+	int how;
 
 	rq = kdp_passthru_prepare(node, cmd, polls && kdp_uring_polled(node, cmd) ? REQ_POLLED : 0,
 				  issue_flags & IO_URING_F_NONBLOCK ? BLK_MQ_REQ_NOWAIT : 0);
 	if (IS_ERR(rq))
 		return PTR_ERR(rq);
+	how = kdp_uring_ending(cmd, rq, polls);
+	if (how < 0) {
+		kdp_passthru_drop(rq);
+		return how;
+	}
 	*pdu = (struct kdp_uring_pdu) {
-		.bio		= rq->bio,
-		.queue		= rq->mq_hctx->driver_data,
-		.polls		= rq->mq_hctx->type == HCTX_TYPE_POLL,
-		.in_task	= kdp_uring_ends_in_task(cmd, rq, polls),
+		.bio	= rq->bio,
+		.queue	= rq->mq_hctx->driver_data,
+		.polled	= rq->mq_hctx->type == HCTX_TYPE_POLL,
+		.how	= how,
 	};
 	rq->end_io = kdp_uring_end;
 	rq->end_io_data = ioucmd;
@@ -176,10 +206,21 @@ int kdp_uring_cmd(const struct kdp_node *node, struct io_uring_cmd *ioucmd,
 	return err;
 }
 
-/* ->uring_cmd_iopoll: take completions where @ioucmd's is to come. It may have come already. */
+/*
+ * ->uring_cmd_iopoll: take completions where @ioucmd's is to come. It may have come already.
+ * Context: the ring's own, with its lock held. May sleep.
+ */
 int kdp_uring_poll(struct io_uring_cmd *ioucmd)
 {
-	const struct kdp_uring_pdu *pdu = kdp_uring_pdu(ioucmd);
+	struct kdp_uring_pdu *pdu = kdp_uring_pdu(ioucmd);
+	int n = 0;
 
-	return pdu->polls ? max(kdp_conn_poll(&pdu->queue->conn), 0) : 0;
+	if (pdu->polled)
+		n = max(kdp_conn_poll(&pdu->queue->conn), 0);
+	/* pairs with kdp_uring_end() */
+	if (pdu->how == KDP_URING_NEXT_POLL && smp_load_acquire(&pdu->ended)) {
+		kdp_uring_in_task(ioucmd, 0);
+		n++;
+	}
+	return n;
 }

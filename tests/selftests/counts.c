@@ -20,11 +20,11 @@
 
 static unsigned long own_calls;
 
-/* The tracepoint of this thread, or -1. */
+/* The tracepoint of this thread, or -1. It changes the kernel's text: COUNTS_OWN does without. */
 static int count_calls(void)
 {
 	struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr), .disabled = 1 };
-	FILE *f = fopen("/sys/kernel/tracing/events/raw_syscalls/sys_enter/id", "r");
+	FILE *f = getenv("COUNTS_OWN") ? NULL : fopen("/sys/kernel/tracing/events/raw_syscalls/sys_enter/id", "r");
 	unsigned long long id;
 	int fd = -1;
 

@@ -21,6 +21,9 @@ uml-debug) reads=5000 few=1000 ;;
 *) reads=1000 few=200 ;;
 esac
 
+# QEMU's emulation may die of it when the kernel's text changes under its CPUs (boot.sh).
+[[ $ACCEL == kvm ]] || export COUNTS_OWN=1
+
 # of_reads NAME READS OPTION...: what they cost: before, after, calls, uses, how.
 of_reads() {
 	local name=$1 number=$2 line
