@@ -72,6 +72,9 @@ check-watchers: tools selftests ## plant faults in a copy and see each caught
 bench-host: ## time per I/O beside the in-tree nvme-rdma driver, and the bound of both (a quarter of an hour)
 	@tests/bench/host.sh
 
+bench-char: ## the char device by each way in, with and without a region, beside nvme-rdma's and verbs (half an hour)
+	@tests/bench/char.sh
+
 bench-modes: ## latency, CPU time and sleeps per I/O of each way of taking completions (some minutes)
 	@tests/bench/modes.sh
 
@@ -99,5 +102,5 @@ clean: ## remove build/
 	@rm -rf build
 
 .PHONY: help deps all modules lib tools selftests demo check check-debug check-faults check-scale \
-	check-watchers bench-host bench-modes debug-kernel \
+	check-watchers bench-host bench-char bench-modes debug-kernel \
 	uml lint fuzz-wire vm install clean
