@@ -31,19 +31,20 @@ static void kdp_trace_pages(struct kdp_req *req, struct request *rq, u32 rkey)
 				   sg_dma_address(sg), rkey);
 }
 
-static void kdp_trace_region(struct kdp_req *req, struct request *rq, u64 iova, u32 rkey)
+static void kdp_trace_region(struct kdp_req *req, struct request *rq, u32 rkey)
 {
-	const struct kdp_pages *pages = &req->region.region->pages;
+	const struct kdp_region *region = req->region.region;
+	const struct kdp_pages *pages = &region->pages;
 	u64 at = pages->offset + req->region.offset, end = at + req->region.length, len;
 	struct kdp_queue *queue = req->queue;
 	unsigned int i;
 
-	for (i = 0; at < end; i++, at += len, iova += len) {
+	for (i = 0; at < end; i++, at += len) {
 		len = min(end - at, PAGE_SIZE - offset_in_page(at));
 		trace_kdp_map_page(queue->ctrl->instance, queue->qid, rq->tag,
 				   rq_data_dir(rq) == WRITE, req->how == KDP_MAP_INLINE, i,
 				   page_to_pfn(pages->page[at >> PAGE_SHIFT]), offset_in_page(at),
-				   len, iova, rkey);
+				   len, kdp_region_dma(&region->mrs, at - pages->offset), rkey);
 	}
 }
 
@@ -116,7 +117,7 @@ static int kdp_map_region(struct kdp_req *req, struct request *rq, struct nvmf_s
 	kdp_queue_count(req->queue, KDP_QS_REGION, 1);
 	this_cpu_inc(*use->region->uses);
 	if (trace_kdp_map_page_enabled())
-		kdp_trace_region(req, rq, iova, req->how == KDP_MAP_INLINE ? 0 : mr->rkey);
+		kdp_trace_region(req, rq, req->how == KDP_MAP_INLINE ? 0 : mr->rkey);
 	return 0;
 }
 

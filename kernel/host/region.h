@@ -116,6 +116,7 @@ void kdp_region_leave(struct kdp_region *region);
 void kdp_regions_renew(struct kdp_ctrl *ctrl);
 void kdp_regions_end(struct kdp_ctrl *ctrl);
 bool kdp_regions_use(struct kdp_ctrl *ctrl, const struct ib_device *ib);
+u64 kdp_region_dma(const struct kdp_region_mrs *mrs, u64 offset);
 const struct ib_mr *kdp_region_mr(const struct kdp_region_mrs *mrs, u64 offset, u32 length,
 				  u64 *iova);
 

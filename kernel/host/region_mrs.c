@@ -144,6 +144,13 @@ const struct ib_mr *kdp_region_mr(const struct kdp_region_mrs *mrs, u64 offset, 
 	return mrs->mr[i];
 }
 
+/* What the device calls the byte at @offset, without an MR. Context as above. */
+u64 kdp_region_dma(const struct kdp_region_mrs *mrs, u64 offset)
+{
+	offset += mrs->head;
+	return mrs->entries[offset >> mrs->shift] + (offset & (kdp_mrs_entry_size(mrs) - 1));
+}
+
 /* The largest size of entries that the addresses allow; only the ends may be off it. */
 static unsigned int kdp_mrs_best_shift(const struct kdp_region_mrs *mrs, u64 length)
 {

@@ -128,6 +128,7 @@ static void lies_in_one(struct kunit *test, struct mrs_world *w, u64 offset, u32
 	KUNIT_ASSERT_GE(test, offset, start);
 	KUNIT_ASSERT_EQ(test, iova - mr->iova, offset - start);
 	KUNIT_ASSERT_LE(test, offset - start + length, mr->length);
+	KUNIT_ASSERT_EQ(test, kdp_region_dma(&w->mrs, offset), device_address(w, offset));
 }
 
 static void every_command_fits(struct kunit *test, struct mrs_world *w)

@@ -6,6 +6,8 @@
  *   zero_copy direct-write PATH OFFSET PAGES
  *   zero_copy buffered     PATH OFFSET PAGES   read(2) through the page cache
  *   zero_copy writeback    PATH OFFSET PAGES   a dirtied shared mapping, fdatasync(2)
+ *   zero_copy sent         PATH OFFSET PAGES COMMAND...
+ *   zero_copy received     PATH OFFSET PAGES COMMAND...   what COMMAND moves from, or to, the file
  *
  * PATH is a block device or a file on it, OFFSET a multiple of the page size. The page
  * frame numbers (PFNs) of the buffer, or of the page cache by way of a shared mapping,
@@ -23,6 +25,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "points.h"
@@ -329,13 +332,47 @@ static void writeback(const char *path, off_t offset, size_t pages)
 	check_dma(&m);
 }
 
+/* Another program moves the file's data: from, or to, the page cache's pages themselves? */
+static void by_command(const char *path, off_t offset, size_t pages, char **command, bool sends)
+{
+	size_t len = pages * page;
+	unsigned char *map;
+	struct mapped m;
+	uint64_t *pfn;
+	int fd, status;
+	pid_t pid;
+
+	trace_begin();
+	pid = fork();
+	if (!pid) {
+		execvp(command[0], command);
+		_exit(127);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) < 0)
+		die("run %s", command[0]);
+	trace_end();
+	point(!status, sends ? "the command sends the file" : "the command receives the file");
+	fd = open(path, O_RDWR);
+	if (fd < 0)
+		die("open %s", path);
+	map = map_shared(fd, offset, len, PROT_READ);
+	touch(map, pages);
+	pfn = pfns_of(map, pages);
+	m = trace_read(sends ? "write" : "read");
+	point(each_once(pfn, pages, &m), sends ? "what is sent are the page cache's pages" :
+						 "what receives are the page cache's pages");
+	check_dma(&m);
+}
+
 int main(int argc, char **argv)
 {
 	off_t offset;
 	size_t pages;
+	bool sends = argc > 1 && !strcmp(argv[1], "sent");
 
-	if (argc != 5) {
-		fprintf(stderr, "usage: zero_copy direct-read|direct-write|buffered|writeback PATH OFFSET PAGES\n");
+	if (argc < 5 || (argc > 5) != (sends || !strcmp(argv[1], "received"))) {
+		fprintf(stderr, "usage: zero_copy direct-read|direct-write|buffered|writeback PATH OFFSET PAGES\n"
+				"       zero_copy sent|received PATH OFFSET PAGES COMMAND...\n");
 		return 2;
 	}
 	page = sysconf(_SC_PAGESIZE);
@@ -349,6 +386,8 @@ int main(int argc, char **argv)
 		buffered(argv[2], offset, pages);
 	else if (!strcmp(argv[1], "writeback"))
 		writeback(argv[2], offset, pages);
+	else if (argc > 5)
+		by_command(argv[2], offset, pages, argv + 5, sends);
 	else
 		return 2;
 	return points_failed ? 1 : 0;

@@ -137,6 +137,8 @@ leaks_end() {
 # Once through everything, so that what is made once and stays has been made.
 warm_up() {
 	local nqn=nqn.io.kdp:warm-up name
+	# filesystems, where there are modules of them
+	modprobe -qa loop ext4 xfs btrfs
 	target_up "$nqn" 16 && kdp_load &&
 		name=$(kdp connect -a "$KDP_ADDR" -s 4420 -n "$nqn" -q "$kdp_hostnqn" -I "$kdp_hostid") &&
 		dd if="/dev/${name}n1" of=/dev/null bs=64k count=16 iflag=direct status=none &&
