@@ -30,6 +30,9 @@ mkdir -p "$logs"
 passed=0 failed=0 skipped=0
 failures=()
 
+# shellcheck source=tests/vm/host/tripped.sh
+. tests/vm/host/tripped.sh
+
 # Long enough for all selftests; less than what the whole may take.
 vm_timeout=${VM_TIMEOUT:-2400}
 debug_timeout=${DEBUG_TIMEOUT:-2400}
@@ -272,18 +275,6 @@ selftests_in_vm() {
 	mkdir -p "$out"
 	"$run" "${options[@]}" --timeout "$limit" --out "$out" -- \
 		env "${words[@]}" tests/vm/guest/run-selftests.sh "${@:2}" </dev/null
-}
-
-# Guests that die of what no code of theirs can do; prints of what. QEMU's translator may run
-# a stale instruction on one CPU while the kernel on another patches its own text (a jump
-# label): an int3 that is no longer there. And it may take up flags that it has computed
-# wrong, of which a double fault comes: no CPU sets bits 22 to 31 of EFLAGS.
-emulator_tripped() {
-	local said
-	said=$(cat "$1"/{console.log,dmesg.txt} 2>/dev/null)
-	grep -m 1 -o 'Oops: int3' <<<"$said" && return
-	grep -q 'PANIC: double fault' <<<"$said" &&
-		grep -m 1 -o -E 'EFLAGS: ([1-9a-f].|0[1-9a-f]|00[4-9a-f])[0-9a-f]{5,6}' <<<"$said"
 }
 
 run_vm() {

@@ -4,6 +4,9 @@
 # What the benchmarks share on this side of the machine. Sourced in the repository's root,
 # with $bench set to the benchmark's name.
 
+# shellcheck source=tests/vm/host/tripped.sh
+. tests/vm/host/tripped.sh
+
 logs=build/${bench:?}
 mkdir -p "$logs"
 
@@ -46,4 +49,19 @@ bench_bound() {
 		kdir=$(scripts/build-kernel.sh --path "$1")/build arch=(ARCH=um)
 	fi
 	step "the bound's module" "bound-$1.log" tests/bench/bound/build.sh "$kver" "$kdir" "${arch[@]}"
+}
+
+# bench_run OUT RUN-OPTION... -- COMMAND...: in a machine; once more, twice at most, if the
+# emulator trips.
+bench_run() {
+	local out=$1 status trip
+	shift
+	for _ in 1 2 3; do
+		rm -rf "$out"
+		status=0
+		tests/vm/run --out "$out" "$@" || status=$?
+		trip=$(emulator_tripped "$out") || return "$status"
+		echo "  the emulator tripped ($trip): once more"
+	done
+	return "$status"
 }

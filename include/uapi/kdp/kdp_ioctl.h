@@ -70,12 +70,14 @@ struct kdp_features {
 	__u64	reserved[4];		/* out: 0 */
 };
 
+/* kdp_region_add.flags */
 #define KDP_REGION_SEND		(1U << 0)
 #define KDP_REGION_RECEIVE	(1U << 1)
 #define KDP_REGION_FILE		(1U << 2)	/* a range of @fd, not memory */
 
 /*
- * KDP_IOC_REGION_ADD. Returns 0 and says how the region is registered, or
+ * KDP_IOC_REGION_ADD. Returns 0 and says how the region is registered, and what commands call
+ * its first byte: @addr; of a file, an address at or above 2^63. Or
  *   EINVAL	length 0, an unknown flag, neither SEND nor RECEIVE, a reserved field that is
  *		not 0, @fd that is not 0 without KDP_REGION_FILE; a range of a file that is not
  *		inside the file
@@ -98,8 +100,7 @@ struct kdp_region_add {
 	__u64	length;			/* in: bytes */
 	__u32	flags;			/* in: KDP_REGION_* */
 	__s32	fd;			/* in: the file, with KDP_REGION_FILE; else 0 */
-	__u64	base;			/* out: what commands call its first byte: @addr, or of a
-					   file an address at or above 2^63; in: 0 */
+	__u64	base;			/* out: what commands call its first byte; in: 0 */
 	__u32	mrs;			/* out: memory regions of the RDMA device; in: 0 */
 	__u32	page_size;		/* out: bytes that one entry of them covers; in: 0 */
 	__u64	reserved[4];		/* in: 0 */
