@@ -75,6 +75,9 @@ bench-host: ## time per I/O beside the in-tree nvme-rdma driver, and the bound o
 bench-char: ## the char device by each way in, with and without a region, beside nvme-rdma's and verbs (half an hour)
 	@tests/bench/char.sh
 
+bench-copy: ## a file of 512 MB to a namespace by kdp copy and by dd: CPU time per MB (some minutes)
+	@tests/bench/copy.sh
+
 bench-modes: ## latency, CPU time and sleeps per I/O of each way of taking completions (some minutes)
 	@tests/bench/modes.sh
 
@@ -102,5 +105,5 @@ clean: ## remove build/
 	@rm -rf build
 
 .PHONY: help deps all modules lib tools selftests demo check check-debug check-faults check-scale \
-	check-watchers bench-host bench-char bench-modes debug-kernel \
+	check-watchers bench-host bench-char bench-copy bench-modes debug-kernel \
 	uml lint fuzz-wire vm install clean

@@ -7,6 +7,7 @@
  * access to, by a key that others might guess, no other owner's peers can reach.
  */
 #include <linux/module.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 
 #include "internal.h"
@@ -75,7 +76,10 @@ struct kdp_device *kdp_device_get(struct ib_device *ib, const void *owner)
 {
 	struct kdp_device *dev = ERR_PTR(-ENODEV);
 	struct kdp_present *present;
+	unsigned int noio;
 
+	/* what frees memory may be I/O that waits for another's reconnect, and that for the lock */
+	noio = memalloc_noio_save();
 	mutex_lock(&kdp_devices_lock);
 	present = kdp_present_find(ib);
 	if (present)
@@ -83,6 +87,7 @@ struct kdp_device *kdp_device_get(struct ib_device *ib, const void *owner)
 	if (!IS_ERR(dev))
 		dev->users++;
 	mutex_unlock(&kdp_devices_lock);
+	memalloc_noio_restore(noio);
 	return dev;
 }
 

@@ -57,6 +57,16 @@ static bool kdp_fits_capsule(const struct kdp_req *req, struct request *rq, u32 
 	       segments <= queue->inline_segments;
 }
 
+/* The data travel in the capsule, as @segments pieces behind the command. */
+static void kdp_set_inline(struct kdp_req *req, struct nvmf_sqe *sqe, unsigned int segments,
+			   u32 bytes)
+{
+	req->send_wr.num_sge += segments;
+	req->how = KDP_MAP_INLINE;
+	kdp_queue_count(req->queue, KDP_QS_INLINE, 1);
+	nvmf_sgl_set_inline(&sqe->dptr, 0, bytes);
+}
+
 static void kdp_map_inline(struct kdp_req *req, struct request *rq, struct nvmf_sqe *sqe)
 {
 	struct ib_sge *sge = &req->sge[1];
@@ -69,10 +79,7 @@ static void kdp_map_inline(struct kdp_req *req, struct request *rq, struct nvmf_
 		sge->lkey = req->queue->conn.dev->pd->local_dma_lkey;
 		sge++;
 	}
-	req->send_wr.num_sge += req->nr_dma;
-	req->how = KDP_MAP_INLINE;
-	kdp_queue_count(req->queue, KDP_QS_INLINE, 1);
-	nvmf_sgl_set_inline(&sqe->dptr, 0, blk_rq_payload_bytes(rq));
+	kdp_set_inline(req, sqe, req->nr_dma, blk_rq_payload_bytes(rq));
 }
 
 static int kdp_map_mr(struct kdp_req *req, struct request *rq, struct nvmf_sqe *sqe)
@@ -92,7 +99,28 @@ static int kdp_map_mr(struct kdp_req *req, struct request *rq, struct nvmf_sqe *
 	return 0;
 }
 
-/* The data lie where an MR stands already: it gives them addresses, here and to the peer. */
+/*
+ * Into the capsule, piece by piece in device addresses, as other data: a provider in software takes
+ * longer to find them by the MR's local key. Returns false if they do not fit.
+ */
+static bool kdp_map_region_inline(struct kdp_req *req, struct request *rq, struct nvmf_sqe *sqe)
+{
+	const struct kdp_region_use *use = &req->region;
+	struct ib_sge *sge = &req->sge[1];
+	unsigned int n, i;
+
+	if (!kdp_fits_capsule(req, rq, use->length, 1))
+		return false;
+	n = kdp_region_pieces(&use->region->mrs, use->offset, use->length, sge,
+			      req->queue->inline_segments);
+	for (i = 0; i < n; i++)
+		sge[i].lkey = req->queue->conn.dev->pd->local_dma_lkey;
+	if (n)
+		kdp_set_inline(req, sqe, n, use->length);
+	return n;
+}
+
+/* The data lie where an MR stands already: it gives them an address for the peer. */
 static int kdp_map_region(struct kdp_req *req, struct request *rq, struct nvmf_sqe *sqe)
 {
 	const struct kdp_region_use *use = &req->region;
@@ -102,15 +130,7 @@ static int kdp_map_region(struct kdp_req *req, struct request *rq, struct nvmf_s
 	mr = kdp_region_mr(&use->region->mrs, use->offset, use->length, &iova);
 	if (unlikely(!mr))
 		return -EIO;
-	if (kdp_fits_capsule(req, rq, use->length, 1)) {
-		req->sge[1] = (struct ib_sge) {
-			.addr = iova, .length = use->length, .lkey = mr->lkey,
-		};
-		req->send_wr.num_sge++;
-		req->how = KDP_MAP_INLINE;
-		kdp_queue_count(req->queue, KDP_QS_INLINE, 1);
-		nvmf_sgl_set_inline(&sqe->dptr, 0, use->length);
-	} else {
+	if (!kdp_map_region_inline(req, rq, sqe)) {
 		req->how = KDP_MAP_REGION;
 		nvmf_sgl_set_keyed(&sqe->dptr, iova, use->length, mr->rkey, false);
 	}

@@ -26,6 +26,7 @@
 
 struct ib_device;
 struct ib_mr;
+struct ib_sge;
 struct kdp_ctrl;
 struct kdp_device;
 struct kdp_region;
@@ -117,6 +118,8 @@ void kdp_regions_renew(struct kdp_ctrl *ctrl);
 void kdp_regions_end(struct kdp_ctrl *ctrl);
 bool kdp_regions_use(struct kdp_ctrl *ctrl, const struct ib_device *ib);
 u64 kdp_region_dma(const struct kdp_region_mrs *mrs, u64 offset);
+unsigned int kdp_region_pieces(const struct kdp_region_mrs *mrs, u64 offset, u32 length,
+			       struct ib_sge *sge, unsigned int max);
 const struct ib_mr *kdp_region_mr(const struct kdp_region_mrs *mrs, u64 offset, u32 length,
 				  u64 *iova);
 

@@ -11,8 +11,9 @@
  * ctrl->regions_lock. Where something only goes, the latter.
  */
 #include <linux/blk-mq.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
-#include <rdma/ib_umem.h>
+#include <rdma/ib_verbs.h>
 
 #include "../core/dma.h"
 #include "host.h"
@@ -149,6 +150,32 @@ u64 kdp_region_dma(const struct kdp_region_mrs *mrs, u64 offset)
 {
 	offset += mrs->head;
 	return mrs->entries[offset >> mrs->shift] + (offset & (kdp_mrs_entry_size(mrs) - 1));
+}
+
+/*
+ * The data at @offset as at most @max pieces in device addresses, in @sge, without their key. Returns how
+ * many, or 0 when there are more. Context as above.
+ */
+unsigned int kdp_region_pieces(const struct kdp_region_mrs *mrs, u64 offset, u32 length,
+			       struct ib_sge *sge, unsigned int max)
+{
+	u64 size = kdp_mrs_entry_size(mrs), dma;
+	unsigned int n = 0;
+	u32 len;
+
+	for (; length; offset += len, length -= len) {
+		dma = kdp_region_dma(mrs, offset);
+		len = min_t(u64, length, size - (dma & (size - 1)));
+		if (n && sge[n - 1].addr + sge[n - 1].length == dma) {
+			sge[n - 1].length += len;
+			continue;
+		}
+		if (n == max)
+			return 0;
+		sge[n].addr = dma;
+		sge[n++].length = len;
+	}
+	return n;
 }
 
 /* The largest size of entries that the addresses allow; only the ends may be off it. */
@@ -412,10 +439,13 @@ static int kdp_region_register(struct kdp_region *region)
 int kdp_region_join(struct kdp_region *region)
 {
 	struct kdp_ctrl *ctrl = region->ctrl;
+	unsigned int noio;
 	int err;
 
 	if (mutex_lock_killable(&ctrl->lock))
 		return -EINTR;
+	/* what frees memory may be I/O that waits for a reconnect, which waits for the locks */
+	noio = memalloc_noio_save();
 	mutex_lock(&ctrl->regions_lock);
 	err = kdp_check_live(ctrl);
 	if (!err)
@@ -423,23 +453,32 @@ int kdp_region_join(struct kdp_region *region)
 	if (!err)
 		list_add_tail(&region->entry, &ctrl->regions);
 	mutex_unlock(&ctrl->regions_lock);
+	memalloc_noio_restore(noio);
 	mutex_unlock(&ctrl->lock);
 	return err;
 }
 
-static void kdp_region_end(struct kdp_region *region)
+/* It gives up its registration, and its pages to the caller. */
+static struct kdp_pages kdp_region_end(struct kdp_region *region)
 {
+	struct kdp_pages pages = region->pages;
+
 	kdp_region_unregister(region);
-	kdp_pages_release(&region->pages);
+	region->pages = (struct kdp_pages) {};
 	list_del_init(&region->entry);
+	return pages;
 }
 
 /* It gives up its registration and its pages, if it has them still. May sleep. */
 void kdp_region_leave(struct kdp_region *region)
 {
+	struct kdp_pages pages;
+
 	mutex_lock(&region->ctrl->regions_lock);
-	kdp_region_end(region);
+	pages = kdp_region_end(region);
 	mutex_unlock(&region->ctrl->regions_lock);
+	/* that may wait for whoever has a page locked: not inside */
+	kdp_pages_release(&pages);
 }
 
 /*
@@ -472,10 +511,13 @@ void kdp_regions_renew(struct kdp_ctrl *ctrl)
 void kdp_regions_end(struct kdp_ctrl *ctrl)
 {
 	struct kdp_region *region, *next;
+	struct kdp_pages pages;
 
 	mutex_lock(&ctrl->regions_lock);
-	list_for_each_entry_safe(region, next, &ctrl->regions, entry)
-		kdp_region_end(region);
+	list_for_each_entry_safe(region, next, &ctrl->regions, entry) {
+		pages = kdp_region_end(region);
+		kdp_pages_release(&pages);
+	}
 	mutex_unlock(&ctrl->regions_lock);
 }
 

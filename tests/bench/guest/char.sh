@@ -12,6 +12,7 @@ set -uo pipefail
 . "$KDP_REPO/tests/bench/guest/bound.sh"
 
 clock=$1 rounds=$2 ios=$3 rw=$4 depth=$5
+((depth == 1)) || ((ios *= 4))
 results=$KDP_OUT/results
 : >"$results"
 
