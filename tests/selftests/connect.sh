@@ -95,6 +95,13 @@ busy_while_open() {
 		dd if=/dev/kdp0n1 of=/dev/null bs=4k count=1 iflag=direct status=none
 }
 
+# protection_domains N: of ours. One's target reaches nothing that another's may.
+protection_domains() {
+	local now
+	now=$(rdma resource show pd | grep -c 'comm \[\?kdp_core')
+	((now == $1)) || complain "$now: $(rdma resource show pd)"
+}
+
 world_begin
 ktap_check "list without controllers is empty" test -z "$(bounded kdp list)"
 ktap_check "targets are up" targets_up
@@ -118,7 +125,9 @@ ktap_check "JSON: model" json_is model Linux
 ktap_check "size of namespace 1" size_is /dev/kdp0n1 $((32 << 20))
 ktap_check "size of namespace 7" size_is /dev/kdp1n7 $((24 << 20))
 ktap_check "three namespaces, three disks" namespaces_are_apart
+ktap_check "each has a protection domain of its own" protection_domains 2
 ktap_check "disconnect the first" disconnect kdp0
+ktap_check "it goes with it" protection_domains 1
 ktap_check "the second stays" nodes_of kdp1 1 2 7
 ktap_check "and reads" dd if=/dev/kdp1n7 of=/dev/null bs=4k count=1 iflag=direct status=none
 ktap_check "the lowest number is given again" test "$(connect "$KDP_ADDR" "$one")" = kdp0
