@@ -87,6 +87,13 @@ int kdp_conn_poll(struct kdp_conn *conn)
 }
 EXPORT_SYMBOL_GPL(kdp_conn_poll);
 
+void kdp_give_way(void)
+{
+	if (kdp_idle(KDP_SPIN_FOREVER, 0) == KDP_IDLE_YIELD)
+		schedule();	/* still runnable: the others first */
+}
+EXPORT_SYMBOL_GPL(kdp_give_way);
+
 static bool kdp_caller_enter(struct kdp_cq *cq, struct kdp_caller *caller)
 {
 	bool in = false;

@@ -254,6 +254,12 @@ void kdp_conn_stop_polling(struct kdp_conn *conn);
 int kdp_conn_poll(struct kdp_conn *conn);
 
 /*
+ * Who polls and finds nothing lets others have the CPU, if they want it: a provider in
+ * software may need it to get on. May sleep, but not for long.
+ */
+void kdp_give_way(void);
+
+/*
  * Wait for @done by taking completions oneself, as far as the mode has that: KDP_CQ_POLLED
  * until it is done, KDP_CQ_CALLER for the spin time, the others not at all. The
  * caller then sleeps for what is not done. May sleep. @conn as for kdp_conn_poll().

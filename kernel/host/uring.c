@@ -222,5 +222,7 @@ int kdp_uring_poll(struct io_uring_cmd *ioucmd)
 		kdp_uring_in_task(ioucmd, 0);
 		n++;
 	}
+	if (!n)
+		kdp_give_way();
 	return n;
 }

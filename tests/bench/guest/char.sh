@@ -82,6 +82,10 @@ verbs="verbs://$KDP_ADDR:4420/nqn.io.kdp:bench-kdp?nsid=1"
 
 echo "fabric: $KDP_RDMA_DEV on $KDP_NETDEV, MTU $KDP_MTU, in software; kernel $KVER on $MACHINE, $ACCEL; $cpus CPUs, mitigations off"
 echo "jobs: kdp bench, 4 KiB, $ios I/Os a turn, $rounds rounds, alternating; kdp in event mode; backend null_blk in memory"
+# the backends have memory for what was written once: not at the first one's expense
+for node in "$disk" "$stock" "$here"; do
+	dd if=/dev/zero of="$node" bs=1M count=16 oflag=direct status=none || exit
+done
 for ((round = 1; round <= rounds; round++)); do
 	while IFS='|' read -r uri row; do
 		turn "$rw" "$depth" "$uri" "$row" </dev/null || exit
