@@ -15,6 +15,7 @@
 #include <sys/uio.h>
 #include <time.h>
 
+#include "chance.h"
 #include "region.h"
 #include "uring.h"
 
@@ -28,38 +29,7 @@ enum who { ROOT, NOBODY_WRITES, NOBODY_READS };
 
 static const char *const whos[] = { "root", "nobody", "nobody, read-only" };
 static enum who who;
-static uint64_t seed, left;
-
-/* --- chance ------------------------------------------------------------------------- */
-
-static uint64_t any(void)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed * 0x2545f4914f6cdd1dULL;
-}
-
-static uint64_t below(uint64_t n)
-{
-	return (any() >> 20) % n;
-}
-
-static bool once_in(uint64_t n)
-{
-	return !below(n);
-}
-
-static const uint64_t extremes[] = {
-	0, 1, 2, 3, 4, 7, 8, 511, 512, 513, 4095, 4096, 4097, 0x7fff, 0x8000, 0xffff, 0x10000, 0x1ffff,
-	0x7fffffff, 0x80000000, 0xfffff000, 0xffffffff, 0x100000000, 0x100001000, INT64_MAX - 4095,
-	INT64_MAX, 1ULL << 63, (1ULL << 63) + 4096, -8192ULL, -4096ULL, -512ULL, -1ULL,
-};
-
-static uint64_t extreme(void)
-{
-	return once_in(3) ? any() : extremes[below(ARRAY_SIZE(extremes))];
-}
+static uint64_t left;
 
 /* --- memory that notices ------------------------------------------------------------- */
 

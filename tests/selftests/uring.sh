@@ -27,6 +27,7 @@ world_begin
 ktap_check "target is up" target_up "$nqn" 16
 connected "$KDP_ADDR" "$nqn"
 points_from "$programs/uring_abi" "/dev/$ctrl" "$char" 1
+points_from "$programs/uring_rights" "/dev/$ctrl" "$char" 1
 points_from "$programs/vec_abi" "/dev/$ctrl" "$char" 1
 points_from "$programs/uring_race" --rounds "$rounds" "/dev/$ctrl" "$char" 1
 ktap_check "the connection has lived through it" test "$(json state)" = live

@@ -13,7 +13,7 @@ set -uo pipefail
 
 nqn=nqn.io.kdp:stock-abi
 programs=$KDP_REPO/build/selftests
-(($#)) || set -- uring_abi vec_abi uring_race fuzz_ioctl counts
+(($#)) || set -- uring_abi uring_rights vec_abi uring_race fuzz_ioctl counts
 export FUZZ_CALLS=${FUZZ_CALLS:-10000}
 
 # points_from NAME COMMAND...: a program's points become ours.
