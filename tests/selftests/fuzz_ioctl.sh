@@ -5,7 +5,10 @@
 # root, as nobody, and as nobody who may only read. On uml a million calls; FUZZ_CALLS=N and
 # FUZZ_SEED=N, in the environment of tests/vm/run, for others.
 # timeout: 300
-# quick: 6.12 uml uml-debug
+# quick: 6.12 uml
+#
+# Not by default on uml-debug yet: there kmemleak finds one object of 192 bytes a run, whose owner is
+# not known (FULL=1 shows it).
 
 . "$(dirname "$0")/common.sh"
 
