@@ -19,7 +19,8 @@ busy() {
 }
 
 counters() {
-	kdp list --json | awk -F '[":, ]+' '/"(wr_reg|region_commands|bytes_copied)":/ { printf "%s ", $3 }'
+	kdp list --json | awk -F '[":, ]+' '/"(wr_reg|region_commands|bytes_copied)":/ { sum[$2] += $3 }
+		END { print sum["wr_reg"], sum["region_commands"], sum["bytes_copied"] }'
 }
 
 # turn NAME COMMAND...: a line of results: s, CPU of the process and of the machine in us a MB.
