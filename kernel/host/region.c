@@ -242,9 +242,36 @@ static int kdp_region_insert(struct kdp_regions *regions, struct kdp_region *reg
 	return err ?: kdp_table_change(regions, region, NULL);
 }
 
+static u64 kdp_region_uses(const struct kdp_region *region)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(*per_cpu_ptr(region->uses, cpu));
+	return sum;
+}
+
+static struct kdp_region_info kdp_region_describe(struct kdp_region *region)
+{
+	struct kdp_region_info info = {
+		.base	= region->base,
+		.length	= region->length,
+		.flags	= region->flags,
+		.uses	= kdp_region_uses(region),
+	};
+
+	mutex_lock(&region->ctrl->regions_lock);
+	info.mrs = region->mrs.nr;
+	info.page_size = region->mrs.nr ? 1U << region->mrs.shift : 0;
+	mutex_unlock(&region->ctrl->regions_lock);
+	return info;
+}
+
 static int kdp_region_add_locked(struct kdp_regions *regions, struct kdp_region_add *add)
 {
 	const struct kdp_region_table *table = kdp_table(regions);
+	struct kdp_region_info info;
 	struct kdp_region *region;
 	int err = 0;
 
@@ -266,9 +293,10 @@ static int kdp_region_add_locked(struct kdp_regions *regions, struct kdp_region_
 		kdp_region_free(region);
 		return err;
 	}
-	add->base = region->base;
-	add->mrs = region->mrs.nr;
-	add->page_size = 1U << region->mrs.shift;
+	info = kdp_region_describe(region);
+	add->base = info.base;
+	add->mrs = info.mrs;
+	add->page_size = info.page_size;
 	return 0;
 }
 
@@ -322,32 +350,6 @@ static int kdp_region_del(struct kdp_regions *regions, const void __user *arg)
 		err = -ENOENT;
 	mutex_unlock(&regions->lock);
 	return err;
-}
-
-static u64 kdp_region_uses(const struct kdp_region *region)
-{
-	u64 sum = 0;
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		sum += READ_ONCE(*per_cpu_ptr(region->uses, cpu));
-	return sum;
-}
-
-static struct kdp_region_info kdp_region_describe(struct kdp_region *region)
-{
-	struct kdp_region_info info = {
-		.base	= region->base,
-		.length	= region->length,
-		.flags	= region->flags,
-		.uses	= kdp_region_uses(region),
-	};
-
-	mutex_lock(&region->ctrl->regions_lock);
-	info.mrs = region->mrs.nr;
-	info.page_size = region->mrs.nr ? 1U << region->mrs.shift : 0;
-	mutex_unlock(&region->ctrl->regions_lock);
-	return info;
 }
 
 /* Those of files come last: their addresses are higher than anybody's. */

@@ -62,13 +62,15 @@ static void kdp_registering_done(struct ib_cq *cq, struct ib_wc *wc)
 static int kdp_registering_post(struct kdp_ctrl *ctrl, struct kdp_registering *batch)
 {
 	struct kdp_queue *queue = &ctrl->queues[0];
-	int err = -ENOTCONN;
+	bool connected;
+	int err = 0;
 
 	mutex_lock(&ctrl->stop_lock);
-	if (test_bit(KDP_CONN_ESTABLISHED, &queue->conn.flags))
+	connected = test_bit(KDP_CONN_ESTABLISHED, &queue->conn.flags);
+	if (connected)
 		err = kdp_conn_post_send(&queue->conn, &batch->wr[0].wr);
 	mutex_unlock(&ctrl->stop_lock);
-	if (err == -ENOTCONN)
+	if (!connected)
 		return -EAGAIN;
 	if (err) {
 		kdp_ctrl_fail(ctrl, "a region could not be registered");

@@ -17,8 +17,8 @@
  * who polls for a ring may have other memory than who submitted to it: so data that the block layer
  * would have to copy are refused there.
  *
- * A ring that polls has its commands on the poll queues, where there are any. It is told of
- * nothing that cannot be cancelled: each command has a timeout instead.
+ * A ring that polls has its commands on the poll queues, where there are any. No command can be
+ * cancelled: each has a time limit instead.
  */
 #include <linux/blkdev.h>
 

@@ -120,7 +120,7 @@ struct kdp_region_info {
 	__u64	base;
 	__u64	length;			/* bytes */
 	__u32	flags;			/* KDP_REGION_* */
-	__u32	mrs;			/* 0: not registered now (no connection, or no memory) */
+	__u32	mrs;			/* 0: not registered: the controller is gone, or could not do it anew */
 	__u32	page_size;		/* bytes */
 	__u32	reserved;		/* 0 */
 	__u64	uses;			/* commands that were sent from it, or received to it */
