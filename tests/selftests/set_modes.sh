@@ -58,10 +58,9 @@ keep_on() {
 	local name=$1
 	shift
 	(
-		n=0
 		until [[ -e $tmp/enough ]]; do
 			bounded "$@" >"$tmp/$name" 2>&1 || exit
-			echo $((++n)) >"$tmp/$name.rounds"
+			echo >>"$tmp/$name.rounds"
 		done
 	) &
 	pids+=($!)
@@ -71,9 +70,10 @@ all_have_begun() {
 	[[ -s $tmp/ioctl.rounds && -s $tmp/disk.rounds && -s $tmp/polled.rounds ]]
 }
 
-# rounds_of NAME: so often the I/O of that path has been through.
+# rounds_of NAME: so often the I/O of that path has been through. A line each: a number that is
+# written over and over may be read while the file is empty.
 rounds_of() {
-	cat "$tmp/$1.rounds" 2>/dev/null || echo 0
+	wc -l 2>/dev/null <"$tmp/$1.rounds" || echo 0
 }
 
 gone_round() {
