@@ -5,6 +5,7 @@
 
 #include <linux/blk-mq.h>
 #include <linux/blkdev.h>
+#include <linux/uio.h>
 
 #include "kdp_config.h"
 
@@ -46,6 +47,29 @@ static inline int kdp_rq_map_sg(struct request *rq, struct scatterlist *sgl)
 	return blk_rq_map_sg(rq, sgl);
 #else
 	return blk_rq_map_sg(rq->q, rq, sgl);
+#endif
+}
+
+/*
+ * Hold the next pages of user memory that @iter has, at most @max, in the way that
+ * kdp_bio_holds_pages() tells @bio. Returns the bytes in them, from *@offset in the first, or a
+ * negative errno; @iter has advanced by as many.
+ */
+static inline ssize_t kdp_iter_hold_pages(struct iov_iter *iter, struct page **pages,
+					  unsigned int max, size_t *offset)
+{
+#ifdef HAVE_IOV_ITER_EXTRACT_PAGES
+	return iov_iter_extract_pages(iter, &pages, iov_iter_count(iter), max, 0, offset);
+#else
+	return iov_iter_get_pages2(iter, pages, iov_iter_count(iter), max, offset);
+#endif
+}
+
+/* Pages of kdp_iter_hold_pages() go along with @bio. */
+static inline void kdp_bio_holds_pages(struct bio *bio)
+{
+#ifdef HAVE_IOV_ITER_EXTRACT_PAGES
+	bio_set_flag(bio, BIO_PAGE_PINNED);
 #endif
 }
 

@@ -3,7 +3,7 @@
  * Passthrough: from a user's command to a request with its data.
  *
  * Data that lie in a registered region are there already. Others are the caller's own
- * pages, mapped for this command alone, wherever their alignment allows; else the block
+ * pages, pinned for this command alone, wherever their alignment allows; else the block
  * layer copies them, and that is counted.
  */
 #include <linux/blkdev.h>
@@ -90,29 +90,43 @@ void kdp_command_release(struct kdp_command *cmd)
 		kfree(cmd->vecs);
 }
 
-/* A buffer off the queue's alignment is bounced by the block layer: count it. */
-static int kdp_map_user(struct request *rq, struct kdp_command *cmd)
+/* Buffers that a ring has registered, or what the block layer copies: count that. */
+static int kdp_map_blk(struct request *rq, struct kdp_command *cmd)
 {
 	struct kdp_req *req = blk_mq_rq_to_pdu(rq);
 	const struct nvme_passthru_cmd64 *c = &cmd->c;
-	int err = 0;
+	int err;
 
-	if (!cmd->vectored && !cmd->fixed) {
+	if (cmd->fixed || cmd->vectored)
+		err = blk_rq_map_user_iov(rq->q, rq, NULL, &cmd->iter, GFP_KERNEL);
+	else	/* not every kernel copies to an ITER_UBUF */
 		err = blk_rq_map_user(rq->q, rq, NULL, kdp_user_ptr(c->addr), c->data_len,
 				      GFP_KERNEL);
-	} else {
-		if (cmd->fixed)
-			err = io_uring_cmd_import_fixed(c->addr, c->data_len, rq_data_dir(rq),
-							&cmd->iter, cmd->fixed);
-		if (err >= 0)
-			err = blk_rq_map_user_iov(rq->q, rq, NULL, &cmd->iter, GFP_KERNEL);
-	}
 	if (!err && rq->bio->bi_private)
 		req->copied = c->data_len;
 	return err;
 }
 
-/* An address that leads nowhere but into a region is refused by the block layer. */
+static int kdp_map_user(struct request *rq, struct kdp_command *cmd)
+{
+	const struct nvme_passthru_cmd64 *c = &cmd->c;
+	void __user *ubuf = kdp_user_ptr(c->addr);
+	int err;
+
+	if (cmd->fixed) {
+		err = io_uring_cmd_import_fixed(c->addr, c->data_len, rq_data_dir(rq), &cmd->iter,
+						cmd->fixed);
+		return err < 0 ? err : kdp_map_blk(rq, cmd);
+	}
+	if (!cmd->vectored) {
+		if (!access_ok(ubuf, c->data_len))
+			return -EFAULT;
+		iov_iter_ubuf(&cmd->iter, rq_data_dir(rq), ubuf, c->data_len);
+	}
+	return kdp_can_pin(rq, &cmd->iter) ? kdp_pin_user(rq, &cmd->iter) : kdp_map_blk(rq, cmd);
+}
+
+/* An address that leads nowhere but into a region is nobody's: -EFAULT. */
 static int kdp_attach_data(const struct kdp_node *node, struct request *rq, struct kdp_command *cmd)
 {
 	const struct nvme_passthru_cmd64 *c = &cmd->c;

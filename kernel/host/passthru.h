@@ -29,7 +29,7 @@ struct kdp_node {
 struct kdp_command {
 	struct nvme_passthru_cmd64 c;		/* data_len in bytes, also of a vectored one */
 	bool			admin;
-	bool			vectored;	/* the data lie where @iter says, not at c.addr */
+	bool			vectored;	/* @iter says where the data lie, not c.addr alone */
 	struct io_uring_cmd	*fixed;		/* whose ring has the data's buffer registered; or NULL */
 	struct iov_iter		iter;
 	struct iovec		*vecs;		/* what kdp_command_release() frees */
@@ -39,6 +39,10 @@ struct kdp_command {
 /* permit.c */
 int kdp_permit(const struct kdp_node *node, const struct kdp_command *cmd);
 int kdp_check_data(const struct kdp_node *node, const struct kdp_command *cmd);
+
+/* pin.c */
+bool kdp_can_pin(const struct request *rq, const struct iov_iter *iter);
+int kdp_pin_user(struct request *rq, const struct iov_iter *iter);
 
 /* passthru.c */
 int kdp_command_admit(const struct kdp_node *node, struct kdp_command *cmd);

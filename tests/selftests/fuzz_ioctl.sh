@@ -5,11 +5,7 @@
 # root, as nobody, and as nobody who may only read. On uml a million calls; FUZZ_CALLS=N and
 # FUZZ_SEED=N, in the environment of tests/vm/run, for others.
 # timeout: 300
-# quick: 6.12 uml
-#
-# Not by default on uml-debug yet: there kmemleak finds an array of pages that the block layer's
-# bio_map_user_iov() forgets when more than eight pages are to be pinned and the first cannot be
-# (Linux 6.12, any driver's passthrough). FULL=1 shows it.
+# quick: 6.12 uml uml-debug
 
 . "$(dirname "$0")/common.sh"
 
