@@ -63,7 +63,6 @@ static void kdp_set_inline(struct kdp_req *req, struct nvmf_sqe *sqe, unsigned i
 {
 	req->send_wr.num_sge += segments;
 	req->how = KDP_MAP_INLINE;
-	kdp_queue_count(req->queue, KDP_QS_INLINE, 1);
 	nvmf_sgl_set_inline(&sqe->dptr, 0, bytes);
 }
 
@@ -134,8 +133,6 @@ static int kdp_map_region(struct kdp_req *req, struct request *rq, struct nvmf_s
 		req->how = KDP_MAP_REGION;
 		nvmf_sgl_set_keyed(&sqe->dptr, iova, use->length, mr->rkey, false);
 	}
-	kdp_queue_count(req->queue, KDP_QS_REGION, 1);
-	this_cpu_inc(*use->region->uses);
 	if (trace_kdp_map_page_enabled())
 		kdp_trace_region(req, rq, req->how == KDP_MAP_INLINE ? 0 : mr->rkey);
 	return 0;

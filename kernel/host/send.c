@@ -117,6 +117,17 @@ static void kdp_send_chain(struct kdp_queue *queue, struct kdp_req *req)
 	queue->send_last = &req->send_wr;
 }
 
+/* Once it is certain that they go: a command that finds the ring full is mapped again. */
+static void kdp_count_data(struct kdp_queue *queue, const struct kdp_req *req)
+{
+	if (req->how == KDP_MAP_INLINE)
+		kdp_queue_count(queue, KDP_QS_INLINE, 1);
+	if (req->region.region) {
+		kdp_queue_count(queue, KDP_QS_REGION, 1);
+		this_cpu_inc(*req->region.region->uses);
+	}
+}
+
 /*
  * Send @rq's command, whose data are mapped; with @last, or soon, all that was chained.
  * Returns false, and does nothing, when the ring is full. From here on the request may
@@ -141,6 +152,7 @@ bool kdp_send(struct kdp_queue *queue, struct request *rq, bool last)
 	send->req = req;
 	send->has_data = req->how == KDP_MAP_INLINE;
 	queue->send_has_data |= send->has_data;
+	kdp_count_data(queue, req);
 
 	req->sge[0].addr = queue->capsules_dma + i * NVMF_SQE_SIZE;
 	req->send_wr.wr_cqe = &send->cqe;
