@@ -98,18 +98,22 @@ int Ring::enable() noexcept
     return 0;
 }
 
-int Ring::submit(unsigned n) noexcept
+int Ring::submit() noexcept
 {
-    if (const int failed = enable())
-        return failed;
-    while (n > 0) {
+    if (sq_thread_) {
+        int rc;
+        do
+            rc = io_uring_submit(&ring_);
+        while (rc == -EINTR);
+        return rc < 0 ? -rc : 0;  // they are in the ring: the thread takes them
+    }
+    while (io_uring_sq_ready(&ring_) > 0) {
+        if (const int failed = enable())
+            return failed;
         const int rc = io_uring_submit(&ring_);
-        if (!sq_thread_)
-            submissions_++;
+        submissions_++;
         if (rc == -EINTR)
             continue;
-        if (sq_thread_)
-            return rc < 0 ? -rc : 0;  // they are in the ring: the thread takes them
         if (rc == -EAGAIN || rc == -EBUSY) {
             // short of memory, or the completion ring overflowed: let completions flow
             io_uring_get_events(&ring_);
@@ -117,7 +121,6 @@ int Ring::submit(unsigned n) noexcept
         }
         if (rc < 0)
             return -rc;
-        n -= std::min(n, static_cast<unsigned>(rc));
     }
     return 0;
 }
@@ -148,20 +151,25 @@ int Ring::wait(steady_clock::time_point deadline) noexcept
     const auto left = deadline - steady_clock::now();
     if (left <= 0ns)
         return ETIMEDOUT;
+    if (!sq_thread_ && io_uring_sq_ready(&ring_) > 0) {
+        if (const int failed = enable())
+            return failed;
+        submissions_++;
+    }
     int rc;
     if (spins_) {
         // The kernel spins until something completes, whatever the time. Who waits longer than
         // the driver does gets an answer so; others look, and look at the clock.
         const unsigned least = left > driver_timeout ? 1 : 0;
-        rc = io_uring_enter(static_cast<unsigned>(ring_.ring_fd), 0, least, IORING_ENTER_GETEVENTS,
-                            nullptr);
+        rc = io_uring_submit_and_wait(&ring_, least);
     } else {
         const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(left).count();
         __kernel_timespec time{ns / 1'000'000'000, ns % 1'000'000'000};
         io_uring_cqe* cqe = nullptr;
-        rc = io_uring_wait_cqe_timeout(&ring_, &cqe, &time);
+        rc = io_uring_submit_and_wait_timeout(&ring_, &cqe, 1, &time, nullptr);
     }
-    return rc >= 0 || rc == -ETIME || rc == -EINTR || rc == -EAGAIN ? 0 : -rc;
+    const bool again = rc == -ETIME || rc == -EINTR || rc == -EAGAIN || rc == -EBUSY;
+    return rc >= 0 || again ? 0 : -rc;
 }
 
 int Ring::add_one(std::span<std::byte> memory) noexcept

@@ -38,6 +38,7 @@ public:
     /// kernel does not know; ENOMEM for RLIMIT_MEMLOCK. @p device is for the sentence.
     [[nodiscard]] Status start(const RingSetup& setup, const std::string& device);
     [[nodiscard]] bool up() const noexcept { return up_; }
+    [[nodiscard]] bool has_thread() const noexcept { return sq_thread_; }
 
     /// Whether this thread may submit. The kernel asks as well, but too late: what is in the ring
     /// by then stays there.
@@ -49,10 +50,9 @@ public:
     /// The next submission, of which all bytes are 0. Never more than entries at a time.
     [[nodiscard]] io_uring_sqe& next_sqe() noexcept;
 
-    /// Hand over the last @p n submissions that next_sqe() gave, with one io_uring_enter(2), if
-    /// the kernel takes them at once; with a kernel thread mostly without any.
-    /// Returns 0 or an errno.
-    [[nodiscard]] int submit(unsigned n) noexcept;
+    /// Hand over what next_sqe() gave, with one io_uring_enter(2), if the kernel takes all at once;
+    /// with none if there is nothing, and with a kernel thread mostly. Returns 0 or an errno.
+    [[nodiscard]] int submit() noexcept;
     /// What a submit() that failed has left behind.
     void submit_rest() noexcept;
 
@@ -64,8 +64,9 @@ public:
     /// at the device once. Does not sleep.
     void look() noexcept;
 
-    /// Sleep, or on a polled ring poll, until there may be a completion. Returns 0, ETIMEDOUT, or
-    /// an errno. May return early.
+    /// Hand over, in the same io_uring_enter(2), what next_sqe() gave, and sleep, or on a polled
+    /// ring poll, until there may be a completion. Returns 0, ETIMEDOUT, or an errno. May return
+    /// early.
     [[nodiscard]] int wait(std::chrono::steady_clock::time_point deadline) noexcept;
 
     /// Register memory with the ring, as several buffers of @p slice bytes if it is more; what is

@@ -34,11 +34,27 @@ void RingPath::drain()
 
 Result<std::size_t> RingPath::submit(std::span<const Io> batch)
 {
+    const auto taken = queue(batch);
+    if (!taken)
+        return taken;
+    if (const Status sent = send_queued(); !sent)
+        return sent.error();
+    return taken;
+}
+
+Status RingPath::send_queued()
+{
+    if (const int failed = ring_.submit())
+        return error_from_errno(failed, fmt::format("{}: io_uring_enter", info_.device));
+    return ok();
+}
+
+Result<std::size_t> RingPath::queue(std::span<const Io> batch)
+{
     if (!ring_.ours())
         return Error{EEXIST, fmt::format("{}: this path belongs to the thread that used it first",
                                          info_.device)};
     std::size_t taken = 0;
-    unsigned queued = 0;
     for (const Io& io : batch) {
         // refused ones count against the depth too, until they are collected
         if (free_.size() <= refused_.size())
@@ -54,11 +70,10 @@ Result<std::size_t> RingPath::submit(std::span<const Io> batch)
         free_.pop_back();
         slots_[slot] = {io.tag, io.data.size()};
         io_uring_sqe_set_data64(&sqe, slot);
-        queued++;
     }
-    const int failed = queued > 0 ? ring_.submit(queued) : 0;
-    if (failed)
-        return error_from_errno(failed, fmt::format("{}: io_uring_enter", info_.device));
+    if (ring_.has_thread())  // it is busy meanwhile
+        if (const Status sent = send_queued(); !sent)
+            return sent.error();
     return taken;
 }
 
@@ -84,6 +99,8 @@ std::size_t RingPath::take(std::span<Completion> out)
 
 Result<std::size_t> RingPath::poll(std::span<Completion> out)
 {
+    if (const Status sent = send_queued(); !sent)
+        return sent.error();
     const std::size_t n = take(out);
     if (n > 0 || in_flight() == 0 || out.empty())
         return n;
@@ -96,8 +113,11 @@ Result<std::size_t> RingPath::wait(std::span<Completion> out, int timeout_ms)
     using namespace std::chrono;
     const auto deadline = steady_clock::now() + milliseconds(timeout_ms);
     for (;;) {
-        if (const std::size_t n = take(out); n > 0 || in_flight() == 0 || out.empty())
+        if (const std::size_t n = take(out); n > 0 || in_flight() == 0 || out.empty()) {
+            if (const Status sent = send_queued(); !sent)
+                return sent.error();
             return n;
+        }
         const int failed = ring_.wait(deadline);
         if (failed == ETIMEDOUT)
             return Error{ETIMEDOUT,

@@ -12,7 +12,7 @@
 
 namespace kdp {
 
-/// A batch is one io_uring_enter(2); completions are taken from the mapped ring, so that poll()
+/// A batch is one io_uring_enter(2), which waits as well if it may; completions are taken from the mapped ring, so that poll()
 /// makes a system call only when the kernel flags pending work. On a ring whose device is polled,
 /// that is always.
 ///
@@ -21,6 +21,7 @@ class RingPath : public DataPath {
 public:
     [[nodiscard]] const NamespaceInfo& info() const noexcept final { return info_; }
     Result<std::size_t> submit(std::span<const Io> batch) final;
+    Result<std::size_t> queue(std::span<const Io> batch) final;
     Result<std::size_t> poll(std::span<Completion> out) final;
     Result<std::size_t> wait(std::span<Completion> out, int timeout_ms) final;
     [[nodiscard]] PathCounters counters() const noexcept override;
@@ -51,6 +52,7 @@ protected:
 
 private:
     std::size_t take(std::span<Completion> out);
+    [[nodiscard]] Status send_queued();
 
     NamespaceInfo info_;
     Ring ring_;

@@ -89,6 +89,11 @@ public:
     /// memory) is taken and completes with EINVAL, ERANGE or EFAULT.
     virtual Result<std::size_t> submit(std::span<const Io> batch) = 0;
 
+    /// The same for who calls wait() next: a path that can start a batch and wait in one system
+    /// call puts the start off until then, or until poll() or submit(); an error of the start
+    /// comes out of that call. Other paths start the batch at once.
+    virtual Result<std::size_t> queue(std::span<const Io> batch) { return submit(batch); }
+
     /// Collect completions without sleeping, at most out.size(). Returns how many.
     virtual Result<std::size_t> poll(std::span<Completion> out) = 0;
 

@@ -150,6 +150,39 @@ TEST_F(BlockPathTest, SubmitStopsAtTheDepth)
     EXPECT_EQ(path->submit(std::span(batch).subspan(4)).value(), 2u);
 }
 
+/// One system call a batch, whatever collects it.
+TEST_F(BlockPathTest, AQueuedBatchStartsWithTheWait)
+{
+    OPEN_OR_SKIP(path, 4);
+    Io batch[4];
+    for (std::uint64_t i = 0; i < 4; i++)
+        batch[i] = {Op::read, i, buffer_.memory().subspan(i * 512, 512), i};
+    Completion out[4];
+    const auto collect = [&](std::size_t want) {
+        while (want > 0) {
+            const auto n = path->wait(out, 5000).value();
+            ASSERT_GT(n, 0u);
+            want -= n;
+        }
+    };
+    EXPECT_EQ(path->queue(batch).value(), 4u);
+    EXPECT_EQ(path->counters().doorbells, 0u);
+    collect(4);
+    EXPECT_EQ(path->counters().doorbells, 1u);
+
+    EXPECT_EQ(path->queue(std::span(batch).first(1)).value(), 1u);
+    EXPECT_EQ(path->submit(std::span(batch).subspan(1)).value(), 3u);
+    EXPECT_EQ(path->counters().doorbells, 2u) << "queued before: in the same batch";
+    collect(4);
+
+    EXPECT_EQ(path->queue(std::span(batch).first(2)).value(), 2u);
+    std::size_t polled = 0;
+    while (polled < 2)
+        polled += path->poll(out).value();
+    EXPECT_EQ(path->counters().doorbells, 3u) << "the first poll starts it";
+    EXPECT_EQ(path->queue({batch, 1}).value(), 1u) << "and who leaves waits for it";
+}
+
 TEST_F(BlockPathTest, InvalidIosCompleteWithAnErrno)
 {
     OPEN_OR_SKIP(path, 8);

@@ -47,7 +47,7 @@ TEST(RingTest, ABatchIsOneSubmission)
         for (int round = 0; round < 3; round++) {
             for (std::uint64_t i = 1; i <= 4; i++)
                 io_uring_sqe_set_data64(&ring.next_sqe(), i);
-            ASSERT_EQ(ring.submit(4), 0);
+            ASSERT_EQ(ring.submit(), 0);
             for (std::uint64_t i = 1; i <= 4; i++)
                 EXPECT_EQ(completion_of(ring), i);
         }
@@ -63,7 +63,7 @@ TEST(RingTest, AThreadOfTheKernelTakesThem)
     for (std::uint64_t i = 1; i <= 200; i += 2) {
         io_uring_sqe_set_data64(&ring.next_sqe(), i);
         io_uring_sqe_set_data64(&ring.next_sqe(), i + 1);
-        ASSERT_EQ(ring.submit(2), 0);
+        ASSERT_EQ(ring.submit(), 0);
         EXPECT_EQ(completion_of(ring), i);
         EXPECT_EQ(completion_of(ring), i + 1);
     }
@@ -75,7 +75,7 @@ TEST(RingTest, OneThreadIsTheFirstThatSubmits)
     START_OR_SKIP(ring, {.entries = 1, .one_thread = true});
     std::thread([&] { EXPECT_TRUE(ring.ours()); }).join();
     io_uring_sqe_set_data64(&ring.next_sqe(), 5);
-    ASSERT_EQ(ring.submit(1), 0);
+    ASSERT_EQ(ring.submit(), 0);
     EXPECT_EQ(completion_of(ring), 5u);
     EXPECT_TRUE(ring.ours());
     std::thread([&] { EXPECT_FALSE(ring.ours()); }).join();
@@ -85,7 +85,7 @@ TEST(RingTest, WaitKeepsToItsTime)
 {
     START_OR_SKIP(ring, {.entries = 1, .one_thread = true});
     io_uring_sqe_set_data64(&ring.next_sqe(), 9);
-    ASSERT_EQ(ring.submit(1), 0);
+    ASSERT_EQ(ring.submit(), 0);
     EXPECT_EQ(completion_of(ring), 9u);
     const auto begin = steady_clock::now();
     int rc = 0;

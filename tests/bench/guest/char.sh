@@ -29,6 +29,7 @@ rows() {
 			kernel:$stock_char?mode=uring&buffers=fixed|nvme-rdma, uring, fixed buffers
 			$verbs|verbs, userspace-direct
 		END
+		((depth > 1)) || echo "kernel:$char?mode=ioctl&buffers=region|kdp, ioctl, region"
 		return
 	fi
 	cat <<-END
@@ -71,17 +72,19 @@ turn() {
 }
 
 rdma_up && target_up nqn.io.kdp:bench-kdp 64 && target_up nqn.io.kdp:bench-nvme 64 && kdp_load || exit
-cpus=$(nproc) polled=''
-[[ $clock == icount ]] || polled=$cpus
+# who waits in an ioctl spins like the others; what io_uring does not poll comes by events in both
+cpus=$(nproc) polled='' cq_mode='event'
+[[ $clock == icount ]] || polled=$cpus cq_mode='caller --spin-us -1'
+# shellcheck disable=SC2086 # two words
 name=$(kdp connect -a "$KDP_ADDR" -n nqn.io.kdp:bench-kdp -q "$kdp_hostnqn" -I "$kdp_hostid" \
-	--cq-mode event ${polled:+-P "$polled"}) || exit
+	--cq-mode $cq_mode ${polled:+-P "$polled"}) || exit
 stock=$(nvme_connect_stock nqn.io.kdp:bench-nvme "$KDP_ADDR" 4420 ${polled:+--nr-poll-queues="$polled"}) || exit
 here=$(target_backend kdpt_local 64 512) || exit
 disk=/dev/${name}n1 char=/dev/kdpg${name#kdp}n1 stock_char=/dev/ng${stock#/dev/nvme}
 verbs="verbs://$KDP_ADDR:4420/nqn.io.kdp:bench-kdp?nsid=1"
 
 echo "fabric: $KDP_RDMA_DEV on $KDP_NETDEV, MTU $KDP_MTU, in software; kernel $KVER on $MACHINE, $ACCEL; $cpus CPUs, mitigations off"
-echo "jobs: kdp bench, 4 KiB, $ios I/Os a turn, $rounds rounds, alternating; kdp in event mode; backend null_blk in memory"
+echo "jobs: kdp bench, 4 KiB, $ios I/Os a turn, $rounds rounds, alternating; kdp's --cq-mode $cq_mode; backend null_blk in memory"
 # the backends have memory for what was written once: not at the first one's expense
 for node in "$disk" "$stock" "$here"; do
 	dd if=/dev/zero of="$node" bs=1M count=16 oflag=direct status=none || exit

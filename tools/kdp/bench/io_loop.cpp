@@ -45,7 +45,7 @@ Status IoLoop::start(const Goal& goal, std::uint64_t at_most)
     last_ns_ = now_ns();
     for (const Io& io : batch_)
         slots_[io.tag].started_ns = last_ns_;
-    const auto taken = path_.submit(batch_);
+    const auto taken = path_.queue(batch_);  // finish() follows: one system call for both
     if (!taken)
         return taken.error();
     for (std::size_t i = 0; i < taken.value(); i++)
