@@ -16,8 +16,11 @@ unsigned int kdp_receive_wrs(unsigned int depth)
 	return depth + KDP_CQ_BATCH;
 }
 
-static void kdp_protocol_error(struct kdp_queue *queue, const char *what)
+static void kdp_protocol_error(struct kdp_queue *queue, const struct ib_wc *wc, const char *what)
 {
+	/* what the response invalidated may be the key of a region, which is of no use then */
+	if (wc->wc_flags & IB_WC_WITH_INVALIDATE)
+		set_bit(KDP_CTRL_KEYS_SPOILED, &queue->ctrl->flags);
 	dev_warn_ratelimited(&queue->ctrl->dev, "queue %u: the target broke the protocol: %s\n",
 			     queue->qid, what);
 	kdp_ctrl_fail(queue->ctrl, "protocol error");
@@ -45,14 +48,11 @@ static void kdp_handle_response(struct kdp_queue *queue, const struct ib_wc *wc,
 	int what = KDP_REQ_RESPONDED;
 
 	if (unlikely(!req))
-		return kdp_protocol_error(queue, "response to a command that is not in flight");
+		return kdp_protocol_error(queue, wc, "response to a command that is not in flight");
 	if (wc->wc_flags & IB_WC_WITH_INVALIDATE) {
 		if (unlikely(req->how != KDP_MAP_MR ||
-			     wc->ex.invalidate_rkey != req->reg_wr.key)) {
-			/* it may have been a region's, which is of no use then */
-			set_bit(KDP_CTRL_KEYS_SPOILED, &queue->ctrl->flags);
-			return kdp_protocol_error(queue, "invalidation of a foreign key");
-		}
+			     wc->ex.invalidate_rkey != req->reg_wr.key))
+			return kdp_protocol_error(queue, wc, "invalidation of a foreign key");
 		kdp_queue_count(queue, KDP_QS_REMOTE_INV, 1);
 		what |= KDP_REQ_INVALIDATED;
 	}
@@ -75,7 +75,7 @@ static void kdp_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 
 	ib_dma_sync_single_for_cpu(ib, rsp->sge.addr, rsp->sge.length, DMA_FROM_DEVICE);
 	if (unlikely(nvmf_response_parse(rsp->capsule, wc->byte_len, &response)))
-		return kdp_protocol_error(queue, "response shorter than 16 bytes");
+		return kdp_protocol_error(queue, wc, "response shorter than 16 bytes");
 	ib_dma_sync_single_for_device(ib, rsp->sge.addr, rsp->sge.length, DMA_FROM_DEVICE);
 
 	rsp->wr.next = queue->repost;

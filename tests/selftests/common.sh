@@ -67,6 +67,18 @@ disconnect() {
 	timeout -k 5 "$patience" kdp disconnect "$@"
 }
 
+# state_is STATE: of the one controller there is.
+state_is() {
+	local state
+	state=$(json state)
+	[[ $state == "$1" ]] || complain "the controller is ${state:-gone}, not $1"
+}
+
+# becomes STATE: in time.
+becomes() {
+	wait_until "$patience" state_is "$1" 2>/dev/null || state_is "$1"
+}
+
 # bounded COMMAND...: with an end to our patience (status 124). A function is called as
 # it is; what it calls should be bounded.
 bounded() {

@@ -34,10 +34,6 @@ io_gone() {
 	[[ ! -d /proc/$io_pid || $(cut -d ' ' -f 3 "/proc/$io_pid/stat" 2>/dev/null) == Z ]]
 }
 
-state_is() {
-	[[ $(json state) == "$1" ]]
-}
-
 gone_with_device() {
 	[[ -z $(json name) ]] || disconnect "$ctrl"
 }

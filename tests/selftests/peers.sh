@@ -11,7 +11,8 @@ peer_number=0
 # A place that no partition scan looks at: the offset in bytes, and as a block of 512.
 place=1048576 lba=2048
 
-# peers_begin: world_begin, and nobody is connected.
+# peers_begin: world_begin, and nobody is connected. A controller that fails stays so, unless
+# $peer_loss says how many seconds it looks for its target.
 peers_begin() {
 	world_begin
 	[[ -x $peer ]] || {
@@ -66,7 +67,7 @@ peer_refused() {
 }
 
 peer_connect() {
-	timeout -k 5 $((patience + 30)) kdp connect -a "$KDP_ADDR" -s "$peer_port" -n "$peer_nqn" -l 0 \
+	timeout -k 5 $((patience + 30)) kdp connect -a "$KDP_ADDR" -s "$peer_port" -n "$peer_nqn" -l "${peer_loss:-0}" \
 		-q "$kdp_hostnqn" -I "$kdp_hostid" "$@"
 }
 
@@ -114,16 +115,6 @@ at_place() {
 cases_end() {
 	peer_ends "all those were played"
 	ktap_check "nothing left after those" nothing_left
-}
-
-state_is() {
-	local state
-	state=$(json state)
-	[[ $state == "$1" ]] || complain "the controller is ${state:-gone}, not $1"
-}
-
-becomes() {
-	wait_until "$patience" state_is "$1" 2>/dev/null || state_is "$1"
 }
 
 # two_reads: the second is in flight when the first is answered. The first fails, neither

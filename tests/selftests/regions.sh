@@ -10,6 +10,7 @@
 . "$(dirname "$0")/stats.sh"
 . "$(dirname "$0")/filesystems.sh"
 . "$(dirname "$0")/load.sh"
+. "$(dirname "$0")/hold.sh"
 
 nqn=nqn.io.kdp:regions
 mounts=()
@@ -47,38 +48,6 @@ readable_again() {
 	echo 0 >"$nullb/kdpt_unreadable/power" && rmdir "$nullb/kdpt_unreadable"
 }
 
-# --- one that holds a region: region_hold.c ---
-
-hold_begin() {
-	coproc HOLD { exec "$programs/region_hold" "/dev/$ctrl" "$char" 1 "$1"; }
-	holder=$!
-	exec {to_hold}>&"${HOLD[1]}" {from_hold}<&"${HOLD[0]}"
-	eval "exec ${HOLD[1]}>&- ${HOLD[0]}<&-"
-}
-
-# hold WORD...: its answer.
-hold() {
-	local answer
-	echo "$*" >&"$to_hold" && read -r -t $((2 * patience)) answer <&"$from_hold" || answer="no answer"
-	echo "$answer"
-}
-
-# hold_says PATTERN WORD...
-hold_says() {
-	local pattern=$1 answer
-	shift
-	answer=$(hold "$@")
-	[[ $answer =~ ^($pattern)$ ]] || complain "$*: '$answer', not '$pattern'"
-}
-
-# hold_ends STATUS NAME: a point. Not by ktap_check, which runs its command in a subshell.
-hold_ends() {
-	local rc=0
-	exec {to_hold}>&- {from_hold}<&-
-	wait "$holder" || rc=$?
-	if ((rc == $1)); then ktap_ok "$2"; else ktap_not_ok "$2" "its status is $rc"; fi
-}
-
 mrs() {
 	rdma_objects
 	echo "${objects[mr]}"
@@ -106,35 +75,26 @@ saves() {
 
 # --- connections ---
 
-state_is() {
-	[[ $(json state) == "$1" ]]
-}
-
-# in_state STATE: it comes to be so.
-in_state() {
-	wait_until "$patience" state_is "$1" || complain "the state is $(json state), not $1"
-}
-
 # survives_reset USES: of eight writes and reads, and of what else is under way.
 survives_reset() {
-	bounded kdp reset "$ctrl" && in_state live && hold_says '1 [1-9][0-9]*' list && hold_says "0 $1" io 8
+	bounded kdp reset "$ctrl" && becomes live && hold_says '1 [1-9][0-9]*' list && hold_says "0 $1" io 8
 }
 
 lost_connection() {
 	ktap_check "the target leaves" target_leaves
-	ktap_check "the controller looks for it" in_state connecting
+	ktap_check "the controller looks for it" becomes connecting
 	ktap_check "the region stays, registered" hold_says '1 [1-9][0-9]*' list
 	ktap_check "a command is refused meanwhile" hold_says EAGAIN io 1
 	ktap_check "DEL meanwhile" hold_says 0 del
 	ktap_check "ADD meanwhile" hold_says EAGAIN add
 	ktap_check "the target returns" target_returns
-	ktap_check "the controller finds it" in_state live
+	ktap_check "the controller finds it" becomes live
 	ktap_check "ADD then" hold_says 0 add
 	ktap_check "I/O uses it" hold_says '0 16' io 8
 	ktap_check "the target leaves again" target_leaves
-	ktap_check "the controller looks for it" in_state connecting
+	ktap_check "the controller looks for it" becomes connecting
 	ktap_check "the target returns again" target_returns
-	ktap_check "the controller finds it" in_state live
+	ktap_check "the controller finds it" becomes live
 	ktap_check "the region is registered again" hold_says '1 [1-9][0-9]*' list
 	ktap_check "I/O uses it" hold_says '0 16' io 8
 }
