@@ -5,11 +5,12 @@
  *
  *   failure_walk alloc CORE_KO HOST_KO ADDRESS NQN
  *	allocations (and copies to and from user space) of the thread that loads the
- *	modules, connects, sets another CQ mode, does I/O, disconnects, unloads:
+ *	modules, connects, sets another CQ mode, does I/O, registers regions and does I/O
+ *	in them, disconnects, unloads:
  *	/proc/thread-self/fail-nth
  *   failure_walk point NAME... -- ADDRESS NQN
  *	kdp_core's own fault points (/sys/kernel/debug/kdp/fault/NAME), through connect,
- *	I/O and disconnect. The modules are loaded.
+ *	I/O, regions and disconnect. The modules are loaded.
  *
  * To save time: FAILURE_WALK_STRIDE=N, only the first, the N+1st, ...;
  * FAILURE_WALK_LOAD_STRIDE=N, the same for loading the modules (0: not at all).
@@ -19,9 +20,11 @@
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <kdp/kdp_ioctl.h>
 #include <linux/nvme_ioctl.h>
 #include <netinet/in.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -35,7 +38,7 @@
 #define PASS_SECONDS	120
 
 static const char *address, *nqn;
-static int fail_nth = -1;
+static int fail_nth = -1, memfd = -1;
 static void *buffer;
 
 /* --- small files ------------------------------------------------------------------------ */
@@ -185,6 +188,51 @@ static int do_io(void)
 		rc = rc ? rc : -EIO;
 	close(fd);
 	return rc;
+}
+
+static int read_at(int fd, uint64_t addr)
+{
+	struct nvme_passthru_cmd64 cmd = {
+		.opcode = 2, .nsid = 1, .addr = addr, .data_len = 8192, .cdw12 = 8192 / 512 - 1,
+	};
+	int rc = ioctl(fd, NVME_IOCTL_IO64_CMD, &cmd);
+
+	return rc < 0 ? -errno : rc ? -EIO : 0;
+}
+
+/* Register @add, read into it, and remove it or leave that to close(). */
+static int use_region(int fd, struct kdp_region_add *add, bool remove)
+{
+	struct kdp_region_del del;
+	int rc;
+
+	if (ioctl(fd, KDP_IOC_REGION_ADD, add))
+		return -errno;
+	rc = read_at(fd, add->base);
+	del = (struct kdp_region_del) { .base = add->base };
+	if (remove && ioctl(fd, KDP_IOC_REGION_DEL, &del) && !rc)
+		rc = -errno;
+	return rc;
+}
+
+/* A region of memory, and one of a file's page cache. */
+static int do_regions(void)
+{
+	struct kdp_region_add memory = {
+		.addr = (uintptr_t)buffer, .length = IO_BYTES,
+		.flags = KDP_REGION_SEND | KDP_REGION_RECEIVE,
+	};
+	struct kdp_region_add file = {
+		.length = IO_BYTES, .flags = KDP_REGION_RECEIVE | KDP_REGION_FILE, .fd = memfd,
+	};
+	int fd = open(CHAR, O_RDWR | O_CLOEXEC), rc, err;
+
+	if (fd < 0)
+		return -errno;
+	rc = use_region(fd, &memory, true);
+	err = use_region(fd, &file, false);
+	close(fd);
+	return rc ? rc : err;
 }
 
 /* --- nothing is left ------------------------------------------------------------------------ */
@@ -417,6 +465,7 @@ static void walk_allocations(void)
 		{ "connect", all_ready, do_connect, undo_connect },
 		{ "set", connected_without_thread, do_set, undo_set },
 		{ "I/O", connected, do_io, undo_io },
+		{ "regions", connected, do_regions, undo_io },
 		{ "disconnect", connected, do_disconnect, undo_disconnect },
 		{ "unload", all_ready, unload_both, undo_unload },
 	};
@@ -445,6 +494,8 @@ static int live(void)
 	if (rc)
 		return rc;
 	rc = do_io();
+	err = do_regions();
+	rc = rc ? rc : err;
 	err = do_disconnect();
 	return rc ? rc : err;
 }
@@ -475,6 +526,9 @@ int main(int argc, char **argv)
 
 	if (posix_memalign(&buffer, 4096, IO_BYTES))
 		die("memory");
+	memfd = memfd_create("walk", MFD_CLOEXEC);
+	if (memfd < 0 || ftruncate(memfd, IO_BYTES))
+		die("memfd");
 	look_each = getenv("FAILURE_WALK_EACH");
 	if (getenv("FAILURE_WALK_STRIDE"))
 		stride = atoi(getenv("FAILURE_WALK_STRIDE"));

@@ -8,48 +8,9 @@
  * be the disk. With --stock they are those of the in-tree driver (/dev/nvme0, /dev/ng0n1), and what kdp checks
  * beyond it is left out. Needs root. Writes to the first 64 KiB of the namespace.
  */
-#include <fcntl.h>
-#include <linux/nvme_ioctl.h>
 #include <stddef.h>
-#include <stdint.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "buffers.h"
-#include "points.h"
-
-#define IO_FLUSH	0x00
-#define IO_WRITE	0x01
-#define IO_READ		0x02
-#define ADM_GET_LOG	0x02
-#define ADM_IDENTIFY	0x06
-#define ADM_SET_FEAT	0x09
-#define ADM_GET_FEAT	0x0a
-#define OPC_FABRICS	0x7f
-
-#define NOBODY		65534
-
-/* No single command may take this long. */
-#define PATIENCE_S	60
-
-static const char *ctrl_path, *ns_path;
-static int ctrl_fd, ns_fd;
-static uint32_t nsid;
-static uint32_t block = 512;
-static uint64_t blocks;
-static bool stock;
-
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
+#include "nvme_abi.h"
 
 /* --- commands ---------------------------------------------------------------- */
 
@@ -78,39 +39,6 @@ static struct nvme_passthru_cmd64 to_cmd64(const struct nvme_passthru_cmd *c)
 	};
 }
 
-/* Returns 0, an NVMe status (positive) or a negative errno. */
-static int command(int fd, unsigned long request, void *cmd)
-{
-	uint64_t begin = now_ms();
-	int rc = ioctl(fd, request, cmd);
-
-	if (rc < 0)
-		rc = -errno;
-	if (now_ms() - begin > PATIENCE_S * 1000) {
-		say("that took %llu ms", (unsigned long long)(now_ms() - begin));
-		points_failed++;
-	}
-	return rc;
-}
-
-/* What a command may come back with. */
-#define NVME_STATUS	0x10000		/* any NVMe status */
-
-static bool comes_back(const char *name, int rc, int want)
-{
-	bool good = want == NVME_STATUS ? rc > 0 : rc == want;
-
-	if (!good) {
-		if (rc < 0)
-			say("%s: %s", name, strerror(-rc));
-		else
-			say("%s: NVMe status 0x%x", name, rc);
-		if (want < 0)
-			say("expected: %s", strerror(-want));
-	}
-	return point(good, name);
-}
-
 /* The same by IO_CMD and IO64_CMD. */
 static void io(const char *name, int fd, struct nvme_passthru_cmd c, int want)
 {
@@ -118,9 +46,9 @@ static void io(const char *name, int fd, struct nvme_passthru_cmd c, int want)
 	char text[160];
 
 	snprintf(text, sizeof(text), "IO_CMD: %s", name);
-	comes_back(text, command(fd, NVME_IOCTL_IO_CMD, &c), want);
+	comes_back(text, by_ioctl(fd, NVME_IOCTL_IO_CMD, &c), want);
 	snprintf(text, sizeof(text), "IO64_CMD: %s", name);
-	comes_back(text, command(fd, NVME_IOCTL_IO64_CMD, &c64), want);
+	comes_back(text, by_ioctl(fd, NVME_IOCTL_IO64_CMD, &c64), want);
 }
 
 /* A refused read leaves the buffer as it was. */
@@ -145,45 +73,28 @@ static struct nvme_passthru_cmd identify(uint32_t cns, uint32_t id, void *buf)
 
 /* --- what works ------------------------------------------------------------- */
 
-static void learn_geometry(void)
-{
-	unsigned char *buf = guarded(4096);
-	struct nvme_passthru_cmd c = identify(0, nsid, buf);
-	int rc = command(ctrl_fd, NVME_IOCTL_ADMIN_CMD, &c);
-	uint32_t lbaf;
-
-	if (!comes_back("ADMIN_CMD: Identify Namespace on the controller", rc, 0))
-		exit(1);
-	memcpy(&blocks, buf, sizeof(blocks));
-	memcpy(&lbaf, buf + 128 + 4 * (buf[26] & 0xf), sizeof(lbaf));
-	block = 1U << (lbaf >> 16 & 0xff);
-	say("%llu blocks of %u bytes", (unsigned long long)blocks, block);
-	if (!point(block >= 512 && block <= 4096 && blocks * block >= 1 << 20,
-		   "the namespace has a sensible size"))
-		exit(1);
-}
-
 static void test_admin(void)
 {
 	unsigned char *buf = guarded(4096), *again = guarded(4096);
 	struct nvme_passthru_cmd c = identify(1, 0, buf);
 	struct nvme_passthru_cmd on_ns = identify(1, 0, again);
 
+	say("%llu blocks of %u bytes", (unsigned long long)blocks, block);
 	comes_back("ADMIN_CMD: Identify Controller on the controller",
-		   command(ctrl_fd, NVME_IOCTL_ADMIN_CMD, &c), 0);
+		   by_ioctl(ctrl_fd, NVME_IOCTL_ADMIN_CMD, &c), 0);
 	point(buf[512] == 0x66 && buf[513] == 0x44, "Identify Controller holds entry sizes 66h and 44h");
 	comes_back("ADMIN_CMD: Identify Controller on the namespace",
-		   command(ns_fd, NVME_IOCTL_ADMIN_CMD, &on_ns), 0);
+		   by_ioctl(ns_fd, NVME_IOCTL_ADMIN_CMD, &on_ns), 0);
 	point(!memcmp(buf, again, 4096), "both give the same bytes");
 
 	memset(buf, GUARD, 4096);
 	c = identify(2, 0, buf);
-	comes_back("ADMIN_CMD: active namespaces", command(ctrl_fd, NVME_IOCTL_ADMIN_CMD, &c), 0);
+	comes_back("ADMIN_CMD: active namespaces", by_ioctl(ctrl_fd, NVME_IOCTL_ADMIN_CMD, &c), 0);
 	point(!memcmp(buf, "\1\0\0\0", 4), "the list begins with namespace 1");
 
 	c = (struct nvme_passthru_cmd){ .opcode = ADM_GET_FEAT, .cdw10 = 7, .result = 0xdeadbeef };
 	comes_back("ADMIN_CMD: Get Features, number of queues",
-		   command(ctrl_fd, NVME_IOCTL_ADMIN_CMD, &c), 0);
+		   by_ioctl(ctrl_fd, NVME_IOCTL_ADMIN_CMD, &c), 0);
 	point(c.result != 0xdeadbeef, "the result comes back");
 }
 
@@ -201,9 +112,9 @@ static void test_data(void)
 		int rc;
 
 		fill(out, len, len);
-		rc = command(ns_fd, NVME_IOCTL_IO_CMD, &w);
+		rc = by_ioctl(ns_fd, NVME_IOCTL_IO_CMD, &w);
 		if (!rc)
-			rc = command(ns_fd, NVME_IOCTL_IO_CMD, &r);
+			rc = by_ioctl(ns_fd, NVME_IOCTL_IO_CMD, &r);
 		snprintf(text, sizeof(text), "IO_CMD: write and read %u bytes", len);
 		if (comes_back(text, rc, 0))
 			point(!memcmp(out, in, len), "they are the same");
@@ -212,9 +123,9 @@ static void test_data(void)
 		w64 = to_cmd64(&w);
 		r = rw_cmd(IO_READ, 0, len / block, in64, len);
 		r64 = to_cmd64(&r);
-		rc = command(ns_fd, NVME_IOCTL_IO64_CMD, &w64);
+		rc = by_ioctl(ns_fd, NVME_IOCTL_IO64_CMD, &w64);
 		if (!rc)
-			rc = command(ns_fd, NVME_IOCTL_IO64_CMD, &r64);
+			rc = by_ioctl(ns_fd, NVME_IOCTL_IO64_CMD, &r64);
 		snprintf(text, sizeof(text), "IO64_CMD: write and read %u bytes", len);
 		if (comes_back(text, rc, 0))
 			point(!memcmp(out, in64, len), "they are the same");
@@ -231,7 +142,7 @@ static void test_alignment(void)
 	unsigned char *out = guarded(8192), *space = guarded(16384);
 
 	fill(out, 8192, 77);
-	if (command(ns_fd, NVME_IOCTL_IO_CMD,
+	if (by_ioctl(ns_fd, NVME_IOCTL_IO_CMD,
 		    &(struct nvme_passthru_cmd[]){ rw_cmd(IO_WRITE, 0, 8192 / block, out, 8192) }))
 		die("write for the alignment test");
 	for (size_t i = 0; i < 3; i++) {
@@ -241,19 +152,13 @@ static void test_alignment(void)
 		char text[80];
 
 		memset(space, GUARD, 16384);
-		rc = command(ns_fd, NVME_IOCTL_IO_CMD, &r);
+		rc = by_ioctl(ns_fd, NVME_IOCTL_IO_CMD, &r);
 		snprintf(text, sizeof(text), "read to a buffer %u bytes off", shifts[i]);
 		say("%s: %s", text, rc ? strerror(-rc) : "served");
 		point((rc == -EINVAL && all_bytes(space, 16384, GUARD)) ||
 		      (!rc && !memcmp(in, out, 8192) && all_bytes(space, shifts[i], GUARD) &&
 		       all_bytes(in + 8192, 16384 - 8192 - shifts[i], GUARD)), text);
 	}
-}
-
-/* A command that reached the target and was refused there, or did not get so far. */
-static bool refused(int rc)
-{
-	return rc > 0 || rc == -EINVAL || rc == -EACCES || rc == -EOPNOTSUPP;
 }
 
 /* --- what is refused --------------------------------------------------------- */
@@ -263,23 +168,23 @@ static void test_requests(void)
 	struct nvme_passthru_cmd c = { 0 };
 
 	comes_back("NVME_IOCTL_ID gives the namespace",
-		   command(ns_fd, NVME_IOCTL_ID, NULL) == (int)nsid ? 0 : -EBADE, 0);
-	comes_back("NVME_IOCTL_ID on the controller", command(ctrl_fd, NVME_IOCTL_ID, NULL), -ENOTTY);
+		   by_ioctl(ns_fd, NVME_IOCTL_ID, NULL) == (int)nsid ? 0 : -EBADE, 0);
+	comes_back("NVME_IOCTL_ID on the controller", by_ioctl(ctrl_fd, NVME_IOCTL_ID, NULL), -ENOTTY);
 	comes_back("NVME_IOCTL_RESCAN on the controller",
-		   command(ctrl_fd, NVME_IOCTL_RESCAN, NULL), 0);
+		   by_ioctl(ctrl_fd, NVME_IOCTL_RESCAN, NULL), 0);
 	comes_back("NVME_IOCTL_RESCAN on the namespace",
-		   command(ns_fd, NVME_IOCTL_RESCAN, NULL), -ENOTTY);
+		   by_ioctl(ns_fd, NVME_IOCTL_RESCAN, NULL), -ENOTTY);
 	comes_back("NVME_IOCTL_RESET on the namespace",
-		   command(ns_fd, NVME_IOCTL_RESET, NULL), -ENOTTY);
+		   by_ioctl(ns_fd, NVME_IOCTL_RESET, NULL), -ENOTTY);
 	comes_back("NVME_IOCTL_SUBSYS_RESET on the controller",
-		   command(ctrl_fd, NVME_IOCTL_SUBSYS_RESET, NULL), -ENOTTY);
+		   by_ioctl(ctrl_fd, NVME_IOCTL_SUBSYS_RESET, NULL), -ENOTTY);
 	comes_back("NVME_IOCTL_SUBSYS_RESET on the namespace",
-		   command(ns_fd, NVME_IOCTL_SUBSYS_RESET, NULL), -ENOTTY);
-	comes_back("unknown ioctl on the namespace", command(ns_fd, _IO('N', 0x7f), &c), -ENOTTY);
-	comes_back("unknown ioctl on the controller", command(ctrl_fd, _IO('N', 0x7f), &c), -ENOTTY);
-	comes_back("ioctl of another type", command(ns_fd, _IO('T', 0x01), &c), -ENOTTY);
+		   by_ioctl(ns_fd, NVME_IOCTL_SUBSYS_RESET, NULL), -ENOTTY);
+	comes_back("unknown ioctl on the namespace", by_ioctl(ns_fd, _IO('N', 0x7f), &c), -ENOTTY);
+	comes_back("unknown ioctl on the controller", by_ioctl(ctrl_fd, _IO('N', 0x7f), &c), -ENOTTY);
+	comes_back("ioctl of another type", by_ioctl(ns_fd, _IO('T', 0x01), &c), -ENOTTY);
 	comes_back("IO_CMD with another size in its number",
-		   command(ns_fd, _IOWR('N', 0x43, char[16]), &c), -ENOTTY);
+		   by_ioctl(ns_fd, _IOWR('N', 0x43, char[16]), &c), -ENOTTY);
 }
 
 static void test_fields(void)
@@ -364,19 +269,19 @@ static void test_opcodes(void)
 
 	for (size_t i = 0; i < sizeof(unknown); i++) {
 		c = (struct nvme_passthru_cmd){ .opcode = unknown[i], .nsid = nsid };
-		rc = command(ns_fd, NVME_IOCTL_IO_CMD, &c);
+		rc = by_ioctl(ns_fd, NVME_IOCTL_IO_CMD, &c);
 		snprintf(text, sizeof(text), "unknown I/O opcode %02xh is refused", unknown[i]);
 		say("%02xh: %d", unknown[i], rc);
 		point(refused(rc), text);
 
 		c = (struct nvme_passthru_cmd){ .opcode = unknown[i] };
-		rc = command(ctrl_fd, NVME_IOCTL_ADMIN_CMD, &c);
+		rc = by_ioctl(ctrl_fd, NVME_IOCTL_ADMIN_CMD, &c);
 		snprintf(text, sizeof(text), "unknown admin opcode %02xh is refused", unknown[i]);
 		point(refused(rc), text);
 	}
 	for (size_t i = 0; i < sizeof(with_data); i++) {
 		c = rw_cmd(with_data[i], 0, 4096 / block, buf, 4096);
-		rc = command(ns_fd, NVME_IOCTL_IO_CMD, &c);
+		rc = by_ioctl(ns_fd, NVME_IOCTL_IO_CMD, &c);
 		snprintf(text, sizeof(text), "unknown I/O opcode %02xh with data is refused",
 			 with_data[i]);
 		point(refused(rc), text);
@@ -387,10 +292,10 @@ static void test_opcodes(void)
 		return;
 	/* Connect, Property Set: the driver's own */
 	c = (struct nvme_passthru_cmd){ .opcode = OPC_FABRICS, .nsid = 1 };
-	rc = command(ctrl_fd, NVME_IOCTL_ADMIN_CMD, &c);
+	rc = by_ioctl(ctrl_fd, NVME_IOCTL_ADMIN_CMD, &c);
 	point(refused(rc), "a fabrics command by ADMIN_CMD is refused");
 	c = (struct nvme_passthru_cmd){ .opcode = OPC_FABRICS, .nsid = nsid };
-	rc = command(ns_fd, NVME_IOCTL_IO_CMD, &c);
+	rc = by_ioctl(ns_fd, NVME_IOCTL_IO_CMD, &c);
 	point(refused(rc), "a fabrics command by IO_CMD is refused");
 }
 
@@ -414,7 +319,7 @@ static void test_missing_pages(void)
 		};
 
 		for (size_t j = 0; j < ARRAY_SIZE(cmds); j++)
-			wrong += command(ns_fd, NVME_IOCTL_IO_CMD, &cmds[j]) != -EFAULT;
+			wrong += by_ioctl(ns_fd, NVME_IOCTL_IO_CMD, &cmds[j]) != -EFAULT;
 		munmap(buf - 4096, len + 4096);
 	}
 	say("%u commands of %zu bytes, %u did not end by EFAULT", 4 * i, len, wrong);
@@ -443,17 +348,17 @@ static void test_addresses(void)
 
 	test_missing_pages();
 
-	comes_back("IO_CMD at address 0", command(ns_fd, NVME_IOCTL_IO_CMD, NULL), -EFAULT);
-	comes_back("IO64_CMD at address 0", command(ns_fd, NVME_IOCTL_IO64_CMD, NULL), -EFAULT);
-	comes_back("ADMIN_CMD at address 0", command(ctrl_fd, NVME_IOCTL_ADMIN_CMD, NULL), -EFAULT);
+	comes_back("IO_CMD at address 0", by_ioctl(ns_fd, NVME_IOCTL_IO_CMD, NULL), -EFAULT);
+	comes_back("IO64_CMD at address 0", by_ioctl(ns_fd, NVME_IOCTL_IO64_CMD, NULL), -EFAULT);
+	comes_back("ADMIN_CMD at address 0", by_ioctl(ctrl_fd, NVME_IOCTL_ADMIN_CMD, NULL), -EFAULT);
 	comes_back("IO_CMD half behind a mapping",
-		   command(ns_fd, NVME_IOCTL_IO_CMD, buf + 4096 - 16), -EFAULT);
+		   by_ioctl(ns_fd, NVME_IOCTL_IO_CMD, buf + 4096 - 16), -EFAULT);
 
 	ro_cmd = (void *)guarded(page);
 	*ro_cmd = (struct nvme_passthru_cmd){ .opcode = IO_FLUSH, .nsid = nsid };
 	mprotect(ro_cmd, page, PROT_READ);
 	comes_back("IO_CMD whose result cannot be stored",
-		   command(ns_fd, NVME_IOCTL_IO_CMD, ro_cmd), -EFAULT);
+		   by_ioctl(ns_fd, NVME_IOCTL_IO_CMD, ro_cmd), -EFAULT);
 }
 
 static void test_range(void)
@@ -462,7 +367,7 @@ static void test_range(void)
 	uint32_t nlb = 4096 / block;
 	struct nvme_passthru_cmd c = rw_cmd(IO_READ, blocks, nlb, buf, 4096);
 
-	say("status beyond the end: 0x%x", command(ns_fd, NVME_IOCTL_IO_CMD, &c));
+	say("status beyond the end: 0x%x", by_ioctl(ns_fd, NVME_IOCTL_IO_CMD, &c));
 	refused_read("read just beyond the end", c, buf, 4096, NVME_STATUS);
 	io("write just beyond the end", ns_fd, rw_cmd(IO_WRITE, blocks, nlb, buf, 4096), NVME_STATUS);
 	refused_read("read across the end", rw_cmd(IO_READ, blocks - 1, nlb < 2 ? 2 : nlb, buf,
@@ -488,15 +393,13 @@ static void test_read_only_fd(void)
 	close(fd);
 }
 
-static void as_nobody(void)
+static void test_as_nobody(void)
 {
 	unsigned char *buf = guarded(4096);
 	uint32_t nlb = 4096 / block;
 	struct nvme_passthru_cmd c;
 	int ctrl, ns, ro, rc;
 
-	if (setgid(NOBODY) || setuid(NOBODY))
-		die("setuid nobody");
 	ctrl = open(ctrl_path, O_RDWR);
 	ns = open(ns_path, O_RDWR);
 	ro = open(ns_path, O_RDONLY);
@@ -504,65 +407,47 @@ static void as_nobody(void)
 		die("open the nodes as nobody");
 
 	c = identify(1, 0, buf);
-	comes_back("nobody: Identify Controller", command(ctrl, NVME_IOCTL_ADMIN_CMD, &c), 0);
+	comes_back("nobody: Identify Controller", by_ioctl(ctrl, NVME_IOCTL_ADMIN_CMD, &c), 0);
 	c = identify(0, nsid, buf);
-	comes_back("nobody: Identify Namespace", command(ctrl, NVME_IOCTL_ADMIN_CMD, &c), 0);
+	comes_back("nobody: Identify Namespace", by_ioctl(ctrl, NVME_IOCTL_ADMIN_CMD, &c), 0);
 	c = (struct nvme_passthru_cmd){ .opcode = ADM_GET_LOG, .nsid = 0xffffffff,
 					.addr = (uintptr_t)buf, .data_len = 512,
 					.cdw10 = 127U << 16 | 2 };
-	comes_back("nobody: Get Log Page", command(ctrl, NVME_IOCTL_ADMIN_CMD, &c), -EACCES);
+	comes_back("nobody: Get Log Page", by_ioctl(ctrl, NVME_IOCTL_ADMIN_CMD, &c), -EACCES);
 	comes_back("nobody: Get Log Page by the namespace",
-		   command(ns, NVME_IOCTL_ADMIN_CMD, &c), -EACCES);
+		   by_ioctl(ns, NVME_IOCTL_ADMIN_CMD, &c), -EACCES);
 	c = (struct nvme_passthru_cmd){ .opcode = ADM_GET_FEAT, .cdw10 = 7 };
-	comes_back("nobody: Get Features", command(ctrl, NVME_IOCTL_ADMIN_CMD, &c), -EACCES);
+	comes_back("nobody: Get Features", by_ioctl(ctrl, NVME_IOCTL_ADMIN_CMD, &c), -EACCES);
 	c = (struct nvme_passthru_cmd){ .opcode = ADM_SET_FEAT, .cdw10 = 7, .cdw11 = 0x10001 };
-	comes_back("nobody: Set Features", command(ctrl, NVME_IOCTL_ADMIN_CMD, &c), -EACCES);
-	comes_back("nobody: NVME_IOCTL_RESCAN", command(ctrl, NVME_IOCTL_RESCAN, NULL), -EACCES);
-	comes_back("nobody: NVME_IOCTL_RESET", command(ctrl, NVME_IOCTL_RESET, NULL), -EACCES);
+	comes_back("nobody: Set Features", by_ioctl(ctrl, NVME_IOCTL_ADMIN_CMD, &c), -EACCES);
+	comes_back("nobody: NVME_IOCTL_RESCAN", by_ioctl(ctrl, NVME_IOCTL_RESCAN, NULL), -EACCES);
+	comes_back("nobody: NVME_IOCTL_RESET", by_ioctl(ctrl, NVME_IOCTL_RESET, NULL), -EACCES);
 	c = (struct nvme_passthru_cmd){ .opcode = 0xc0 };
-	comes_back("nobody: vendor admin opcode", command(ctrl, NVME_IOCTL_ADMIN_CMD, &c), -EACCES);
+	comes_back("nobody: vendor admin opcode", by_ioctl(ctrl, NVME_IOCTL_ADMIN_CMD, &c), -EACCES);
 	c = (struct nvme_passthru_cmd){ .opcode = OPC_FABRICS, .nsid = 4 };
-	comes_back("nobody: fabrics opcode", command(ctrl, NVME_IOCTL_ADMIN_CMD, &c), -EACCES);
+	comes_back("nobody: fabrics opcode", by_ioctl(ctrl, NVME_IOCTL_ADMIN_CMD, &c), -EACCES);
 
 	io("nobody: vendor opcode", ns, (struct nvme_passthru_cmd){ .opcode = 0x80, .nsid = nsid },
 	   -EACCES);
 	c = (struct nvme_passthru_cmd){ .opcode = OPC_FABRICS, .nsid = nsid };
-	rc = command(ns, NVME_IOCTL_IO_CMD, &c);
+	rc = by_ioctl(ns, NVME_IOCTL_IO_CMD, &c);
 	point(rc == -EACCES || rc == -EOPNOTSUPP, "nobody: fabrics opcode by IO_CMD");
 	io("nobody: read", ns, rw_cmd(IO_READ, 0, nlb, buf, 4096), 0);
 	io("nobody: write back what was read", ns, rw_cmd(IO_WRITE, 0, nlb, buf, 4096), 0);
 	io("nobody: read by a read-only descriptor", ro, rw_cmd(IO_READ, 0, nlb, buf, 4096), 0);
 	io("nobody: write by a read-only descriptor", ro, rw_cmd(IO_WRITE, 0, nlb, buf, 4096),
 	   -EACCES);
-	exit(points_failed ? 1 : 0);
 }
 
 static void test_unprivileged(void)
 {
-	mode_t modes[2];
-	struct stat st;
-	pid_t pid;
-	int status;
+	struct stat ctrl, ns;
 
-	for (int i = 0; i < 2; i++) {
-		const char *path = i ? ns_path : ctrl_path;
-
-		if (stat(path, &st))
-			die("stat %s", path);
-		modes[i] = st.st_mode & 07777;
-		point(!(modes[i] & 077), i ? "the namespace's node is for root only" :
-					     "the controller's node is for root only");
-		chmod(path, 0666);
-	}
-	pid = fork();
-	if (pid < 0)
-		die("fork");
-	if (!pid)
-		as_nobody();
-	if (waitpid(pid, &status, 0) < 0 || !WIFEXITED(status) || WEXITSTATUS(status))
-		points_failed++;
-	chmod(ctrl_path, modes[0]);
-	chmod(ns_path, modes[1]);
+	if (stat(ctrl_path, &ctrl) || stat(ns_path, &ns))
+		die("stat %s and %s", ctrl_path, ns_path);
+	point(!(ctrl.st_mode & 077), "the controller's node is for root only");
+	point(!(ns.st_mode & 077), "the namespace's node is for root only");
+	as_nobody(test_as_nobody);
 }
 
 int main(int argc, char **argv)
@@ -576,14 +461,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: ioctl_abi [--stock] CONTROLLER NAMESPACE NSID\n");
 		return 2;
 	}
-	ctrl_path = argv[1];
-	ns_path = argv[2];
-	nsid = strtoul(argv[3], NULL, 0);
-	ctrl_fd = open(ctrl_path, O_RDWR);
-	ns_fd = open(ns_path, O_RDWR);
-	if (ctrl_fd < 0 || ns_fd < 0)
-		die("open %s", ctrl_fd < 0 ? ctrl_path : ns_path);
-
+	open_devices(argv + 1);
 	learn_geometry();
 	test_requests();
 	test_admin();
