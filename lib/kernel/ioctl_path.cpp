@@ -17,33 +17,53 @@
 namespace kdp::kernel {
 namespace {
 
-/// Depth 1: the I/O is done inside submit().
-class InlinePath final : public DataPath {
+class IoctlPath : public DataPath {
 public:
-    InlinePath(NvmeDevice device, NamespaceInfo info, Memory memory)
-        : device_(std::move(device)), info_(std::move(info)), memory_(std::move(memory))
-    {
-    }
-
-    [[nodiscard]] const NamespaceInfo& info() const noexcept override { return info_; }
-    Status register_buffer(std::span<std::byte> memory) override
+    [[nodiscard]] const NamespaceInfo& info() const noexcept final { return info_; }
+    Status register_buffer(std::span<std::byte> memory) final
     {
         return memory_.add(device_, memory);
     }
     Result<Region> register_file(int file, std::uint64_t offset, std::uint64_t length,
-                                 Access access) override
+                                 Access access) final
     {
         return memory_.add_file(device_, file, offset, length, access);
     }
-    [[nodiscard]] PathCounters counters() const noexcept override { return memory_.counters(); }
+    [[nodiscard]] PathCounters counters() const noexcept final { return memory_.counters(); }
+
+protected:
+    IoctlPath(NvmeDevice device, NamespaceInfo info, Memory memory)
+        : device_(std::move(device)), info_(std::move(info)), memory_(std::move(memory))
+    {
+    }
+    ~IoctlPath() override = default;
+
+    [[nodiscard]] Completion run(const Io& io) noexcept
+    {
+        return device_.run(io, info_.block_size);
+    }
+
+private:
+    NvmeDevice device_;
+    NamespaceInfo info_;
+    Memory memory_;
+};
+
+/// Depth 1: the I/O is done inside submit().
+class InlinePath final : public IoctlPath {
+public:
+    InlinePath(NvmeDevice device, NamespaceInfo info, Memory memory)
+        : IoctlPath(std::move(device), std::move(info), std::move(memory))
+    {
+    }
 
     Result<std::size_t> submit(std::span<const Io> batch) override
     {
         if (batch.empty() || done_)
             return std::size_t{0};
         const Io& io = batch.front();
-        const int refused = check_io(info_, io);
-        completion_ = refused ? Completion{io.tag, refused, 0} : device_.run(io, info_.block_size);
+        const int refused = check_io(info(), io);
+        completion_ = refused ? Completion{io.tag, refused, 0} : run(io);
         done_ = true;
         return std::size_t{1};
     }
@@ -60,38 +80,21 @@ public:
     Result<std::size_t> wait(std::span<Completion> out, int) override { return poll(out); }
 
 private:
-    NvmeDevice device_;
-    NamespaceInfo info_;
-    Memory memory_;
     Completion completion_;
     bool done_ = false;
 };
 
 /// Depth N: N threads, each with one command in the kernel.
-class ThreadedPath final : public DataPath {
+class ThreadedPath final : public IoctlPath {
 public:
     ThreadedPath(NvmeDevice device, NamespaceInfo info, Memory memory, unsigned depth)
-        : device_(std::move(device)),
-          info_(std::move(info)),
-          memory_(std::move(memory)),
-          depth_(depth)
+        : IoctlPath(std::move(device), std::move(info), std::move(memory)), depth_(depth)
     {
     }
     ~ThreadedPath() override;
 
     Status start();
 
-    [[nodiscard]] const NamespaceInfo& info() const noexcept override { return info_; }
-    Status register_buffer(std::span<std::byte> memory) override
-    {
-        return memory_.add(device_, memory);
-    }
-    Result<Region> register_file(int file, std::uint64_t offset, std::uint64_t length,
-                                 Access access) override
-    {
-        return memory_.add_file(device_, file, offset, length, access);
-    }
-    [[nodiscard]] PathCounters counters() const noexcept override { return memory_.counters(); }
     Result<std::size_t> submit(std::span<const Io> batch) override;
     Result<std::size_t> poll(std::span<Completion> out) override;
     Result<std::size_t> wait(std::span<Completion> out, int timeout_ms) override;
@@ -100,9 +103,6 @@ private:
     void work();
     std::size_t take(std::span<Completion> out);  // lock_ held
 
-    NvmeDevice device_;
-    NamespaceInfo info_;
-    Memory memory_;
     const unsigned depth_;
 
     std::mutex lock_;                   // all below
@@ -134,7 +134,7 @@ Status ThreadedPath::start()
             threads_.emplace_back([this] { work(); });
     } catch (const std::system_error& error) {
         return error_from_errno(error.code().value(),
-                                fmt::format("{}: {} threads", info_.device, depth_));
+                                fmt::format("{}: {} threads", info().device, depth_));
     }
     return ok();
 }
@@ -150,7 +150,7 @@ void ThreadedPath::work()
         const Io io = jobs_.front();
         jobs_.pop_front();
         guard.unlock();
-        const Completion completion = device_.run(io, info_.block_size);
+        const Completion completion = run(io);
         guard.lock();
         done_.push_back(completion);
         finished_.notify_one();
@@ -165,7 +165,7 @@ Result<std::size_t> ThreadedPath::submit(std::span<const Io> batch)
         for (const Io& io : batch) {
             if (in_flight_ == depth_)
                 break;
-            if (const int refused = check_io(info_, io)) {
+            if (const int refused = check_io(info(), io)) {
                 done_.push_back({io.tag, refused, 0});
             } else {
                 jobs_.push_back(io);
@@ -203,7 +203,7 @@ Result<std::size_t> ThreadedPath::wait(std::span<Completion> out, int timeout_ms
     if (!finished_.wait_for(guard, std::chrono::milliseconds(timeout_ms),
                             [this] { return !done_.empty(); }))
         return Error{ETIMEDOUT,
-                     fmt::format("{}: no completion within {} ms", info_.device, timeout_ms)};
+                     fmt::format("{}: no completion within {} ms", info().device, timeout_ms)};
     return take(out);
 }
 
