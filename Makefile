@@ -72,7 +72,7 @@ check-watchers: tools selftests ## plant faults in a copy and see each caught
 bench-host: ## time per I/O beside the in-tree nvme-rdma driver, and the bound of both (a quarter of an hour)
 	@tests/bench/host.sh
 
-bench-char: ## the char device by each way in, with and without a region, beside nvme-rdma's and verbs (half an hour)
+bench-char: ## the char device by each way in, with and without a region, beside nvme-rdma's and verbs (twenty minutes)
 	@tests/bench/char.sh
 
 bench-copy: ## a file of 512 MB to a namespace by kdp copy and by dd: CPU time per MB (some minutes)

@@ -89,9 +89,12 @@ echo "jobs: kdp bench, 4 KiB, $ios I/Os a turn, $rounds rounds, alternating; kdp
 for node in "$disk" "$stock" "$here"; do
 	dd if=/dev/zero of="$node" bs=1M count=16 oflag=direct status=none || exit
 done
-for ((round = 1; round <= rounds; round++)); do
-	while IFS='|' read -r uri row; do
-		turn "$rw" "$depth" "$uri" "$row" </dev/null || exit
-	done < <(rows)
+# each round begins with another row, so that none always follows the same
+mapfile -t all < <(rows)
+for ((round = 0; round < rounds; round++)); do
+	for ((i = 0; i < ${#all[@]}; i++)); do
+		row=${all[(round + i) % ${#all[@]}]}
+		turn "$rw" "$depth" "${row%|*}" "${row##*|}" || exit
+	done
 done
 kdp disconnect --all && nvme_disconnect_stock && kdp_unload

@@ -25,7 +25,7 @@ must() {
 
 # Print a command as one would type it, then run it.
 show() {
-	printf '$ %s\n' "$*"
+	printf '$ %s\n' "${*@Q}" | sed -E "s/'([^ '&?;]*)'/\1/g"
 	must "$@"
 }
 
@@ -50,7 +50,7 @@ disk=$(nvme_connect_stock "$stock_nqn")
 echo "$disk: nvme-rdma"
 
 heading "The paths side by side: 4 KiB random reads, verified"
-paths=(kernel:/dev/kdpg0n1 block:/dev/kdp0n1 "verbs://$KDP_ADDR:4420/$nqn?nsid=1" "block:$disk")
+paths=("kernel:/dev/kdpg0n1?mode=uring&buffers=region" block:/dev/kdp0n1 "verbs://$KDP_ADDR:4420/$nqn?nsid=1" "block:$disk")
 for depth in 1 16; do
 	show kdp bench --rw randread --bs 4k --depth "$depth" --ios 1000 --size 16m \
 		--verify --allow-write "${paths[@]}"
