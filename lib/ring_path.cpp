@@ -34,7 +34,7 @@ void RingPath::drain()
 
 Result<std::size_t> RingPath::submit(std::span<const Io> batch)
 {
-    const auto taken = queue(batch);
+    auto taken = queue(batch);
     if (!taken)
         return taken;
     if (const Status sent = send_queued(); !sent)

@@ -12,9 +12,9 @@
 
 namespace kdp {
 
-/// A batch is one io_uring_enter(2), which waits as well if it may; completions are taken from the mapped ring, so that poll()
-/// makes a system call only when the kernel flags pending work. On a ring whose device is polled,
-/// that is always.
+/// A batch is one io_uring_enter(2), which waits as well if it may; completions are taken from the
+/// mapped ring, so that poll() makes a system call only when the kernel flags pending work. On a
+/// ring whose device is polled, that is always.
 ///
 /// A derived class says what an I/O looks like on the ring, and calls drain() in its destructor.
 class RingPath : public DataPath {
