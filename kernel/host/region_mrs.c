@@ -348,7 +348,8 @@ static int kdp_mrs_register(struct kdp_region *region)
 	if (err && err != -EAGAIN && err != -EIO && shift > PAGE_SHIFT)
 		err = kdp_mrs_try(region, batch, PAGE_SHIFT);
 	kfree(batch);
-	return err;
+	/* whatever a provider calls it: the caller's arguments were right */
+	return err && err != -EAGAIN && err != -ENOMEM ? -EIO : err;
 }
 
 static enum dma_data_direction kdp_region_dir(const struct kdp_region *region)

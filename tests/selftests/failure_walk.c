@@ -200,14 +200,23 @@ static int read_at(int fd, uint64_t addr)
 	return rc < 0 ? -errno : rc ? -EIO : 0;
 }
 
+/* Somebody told the caller that he is at fault. */
+static bool blamed;
+
 /* Register @add, read into it, and remove it or leave that to close(). */
 static int use_region(int fd, struct kdp_region_add *add, bool remove)
 {
 	struct kdp_region_del del;
 	int rc;
 
-	if (ioctl(fd, KDP_IOC_REGION_ADD, add))
-		return -errno;
+	if (ioctl(fd, KDP_IOC_REGION_ADD, add)) {
+		rc = -errno;
+		if (rc == -EINVAL) {
+			say("ADD blames its arguments: EINVAL");
+			blamed = true;
+		}
+		return rc;
+	}
 	rc = read_at(fd, add->base);
 	del = (struct kdp_region_del) { .base = add->base };
 	if (remove && ioctl(fd, KDP_IOC_REGION_DEL, &del) && !rc)
@@ -356,6 +365,8 @@ static void walk(struct trap *trap, const struct walk *w, int step_by)
 			good = false;
 		}
 	}
+	good = good && !blamed;
+	blamed = false;
 	if (good && !no_objects()) {
 		say("FAILURE_WALK_EACH=1 tells after which failure");
 		good = false;
@@ -477,8 +488,9 @@ static void walk_allocations(void)
 	for (unsigned int i = 0; i < ARRAY_SIZE(walks); i++) {
 		int step_by = i < 2 ? load_stride : stride;
 
-		if (walks[i].step == do_set)
-			step_by = 1;	/* little may fail there: all of it does */
+		/* little may fail there: all of it does */
+		if (walks[i].step == do_set || walks[i].step == do_regions)
+			step_by = 1;
 		if (step_by)
 			walk(&trap, &walks[i], step_by);
 	}
