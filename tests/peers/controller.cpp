@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint32_t version = 0x00010300;
 constexpr std::uint64_t cap_cqr = 1ULL << 16, cap_css_nvm = 1ULL << 37;
-constexpr std::uint8_t io_write_zeroes = 0x08;
+constexpr std::uint8_t io_compare = 0x05, io_write_zeroes = 0x08, io_verify = 0x0c;
 constexpr std::uint64_t connect_bad_data = 1ULL << 16;
 constexpr std::uint64_t connect_bad_cntlid = 16;  // offset in Connect's data
 
@@ -211,8 +211,16 @@ Answer Subsystem::io(const nvmf_sqe& sqe, std::span<const std::byte> data, std::
 
     if (sqe.opcode == NVMF_IO_FLUSH)
         return {};
-    if (sqe.opcode != NVMF_IO_READ && sqe.opcode != NVMF_IO_WRITE && sqe.opcode != io_write_zeroes)
-        return {NVMF_SC_INVALID_OPCODE | NVMF_SC_DNR};
+    switch (sqe.opcode) {
+        case NVMF_IO_READ:
+        case NVMF_IO_WRITE:
+        case io_compare:
+        case io_write_zeroes:
+        case io_verify:
+            break;
+        default:
+            return {NVMF_SC_INVALID_OPCODE | NVMF_SC_DNR};
+    }
     if (found == namespaces_.end())
         return {NVMF_SC_INVALID_NS | NVMF_SC_DNR};
     auto& [config, store] = found->second;
@@ -228,18 +236,23 @@ Answer Subsystem::io(const nvmf_sqe& sqe, std::span<const std::byte> data, std::
         store.zero(offset, bytes);
         return {};
     }
+    if (sqe.opcode == io_verify)
+        return {};  // memory can be read
+    const bool to_ctrl = sqe.opcode == NVMF_IO_WRITE || sqe.opcode == io_compare;
+    if (to_ctrl ? data.size() != bytes : room < bytes)
+        return {NVMF_SC_INVALID_FIELD | NVMF_SC_DNR};
     if (sqe.opcode == NVMF_IO_WRITE) {
-        if (data.size() != bytes)
-            return {NVMF_SC_INVALID_FIELD | NVMF_SC_DNR};
         store.write(offset, data);
         return {};
     }
-    if (room < bytes)
-        return {NVMF_SC_INVALID_FIELD | NVMF_SC_DNR};
     Answer answer;
     answer.data.resize(bytes);
     store.read(offset, answer.data);
-    return answer;
+    if (sqe.opcode == NVMF_IO_READ)
+        return answer;
+    if (!std::equal(data.begin(), data.end(), answer.data.begin()))
+        return {NVMF_SC_COMPARE_FAILED | NVMF_SC_DNR};
+    return {};
 }
 
 std::size_t Subsystem::bytes_from_host(const nvmf_sqe& sqe)

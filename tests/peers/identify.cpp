@@ -15,7 +15,7 @@ namespace kdp::peer {
 namespace {
 
 constexpr std::uint32_t version = 0x00010300;  // 1.3.0: no command sets to choose from
-constexpr std::uint16_t oncs_write_zeroes = 1U << 3;
+constexpr std::uint16_t oncs_compare = 1U << 0, oncs_write_zeroes = 1U << 3, oncs_verify = 1U << 7;
 
 /// The 4096 bytes of Identify.
 class Page {
@@ -65,7 +65,7 @@ std::vector<std::byte> identify_controller(const Config& config, std::uint16_t c
     page.put(513, *config.cqes, 1);
     page.put(514, config.maxcmd.value_or(std::min<std::uint64_t>(*config.mqes + 1, 0xffff)), 2);
     page.put(516, config.nn.value_or(highest->nsid), 4);
-    page.put(520, oncs_write_zeroes, 2);
+    page.put(520, oncs_compare | oncs_write_zeroes | oncs_verify, 2);
     page.put(525, *config.vwc, 1);
     page.put(536, *config.sgls, 4);
     page.text(768, nqn, NVMF_NQN_FIELD, '\0');

@@ -67,6 +67,23 @@ stock_io() {
 		same_bytes "$tmp/data" "$tmp/back" && copy_in "$node" 524288 16k && copy_out "$node" 524288 128k
 }
 
+# by_nvme COMMAND...: on the first 4 KiB, which hold the first of $tmp/data.
+by_nvme() {
+	bounded nvme "$1" "/dev/kdpg${ctrl#kdp}n1" -n 1 -s 0 -c 7 "${@:2}"
+}
+
+compare() {
+	by_nvme compare -z 4096 -d "$tmp/data"
+}
+
+compare_differs() {
+	local text rc=0
+	random_file "$tmp/other" 4096
+	text=$(by_nvme compare -z 4096 -d "$tmp/other" 2>&1) || rc=$?
+	echo "$text"
+	((rc != 0)) && [[ $text == *[Cc]ompare* ]]
+}
+
 peers_begin
 ktap_check "a script that makes no sense is refused" wrong_scripts
 ktap_check "a rule that was never played is told" tells_never_played
@@ -80,6 +97,9 @@ if with_peer "three namespaces" "set namespaces 3; namespace 2 lbads 12 blocks 4
 	ktap_check "reads of 128 KiB" copy_out "$disk" 0 128k
 	ktap_check "writes of 2 KiB, in the capsule" copy_in "$disk" 524288 2k
 	ktap_check "reads of 512 KiB" copy_out "$disk" 524288 512k
+	ktap_check "nvme compare, which the stock target has not: equal" compare
+	ktap_check "nvme compare: not equal" compare_differs
+	ktap_check "nvme verify, which it has not either" by_nvme verify
 	ktap_check "blocks of 4096: writes" copy_in "/dev/${ctrl}n2" 4096 4k
 	ktap_check "blocks of 4096: reads" copy_out "/dev/${ctrl}n2" 4096 256k
 	ktap_check "each key was invalidated by the peer" invalidated_all
