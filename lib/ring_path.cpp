@@ -114,7 +114,8 @@ Result<std::size_t> RingPath::wait(std::span<Completion> out, int timeout_ms)
     const auto deadline = steady_clock::now() + milliseconds(timeout_ms);
     for (;;) {
         if (const std::size_t n = take(out); n > 0 || in_flight() == 0 || out.empty()) {
-            if (const Status sent = send_queued(); !sent)
+            // completions that were taken come first: what cannot be sent now is told next time
+            if (const Status sent = send_queued(); !sent && n == 0)
                 return sent.error();
             return n;
         }
