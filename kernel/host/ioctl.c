@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The ioctls of <linux/nvme_ioctl.h>, and those of <kdp/kdp_ioctl.h>, on any node. */
 #include <linux/blkdev.h>
+#include <linux/compat.h>
 #include <linux/uaccess.h>
 
 #include "passthru.h"
@@ -65,7 +66,9 @@ struct kdp_ioctl_form {
 static long kdp_ioctl_command(const struct kdp_node *node, void __user *arg,
 			      const struct kdp_ioctl_form *form)
 {
-	struct kdp_command cmd = { .admin = form->admin, .vectored = form->vectored };
+	struct kdp_command cmd = {
+		.admin = form->admin, .vectored = form->vectored, .compat = in_compat_syscall(),
+	};
 	u64 result = 0;
 	int err, fault;
 

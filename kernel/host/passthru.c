@@ -42,25 +42,62 @@ static unsigned int kdp_passthru_timeout(const struct request_queue *q, u32 ms)
 	return clamp(wanted, 1UL, (unsigned long)INT_MAX);
 }
 
-static void __user *kdp_user_ptr(u64 addr)
+static void __user *kdp_user_ptr(const struct kdp_command *cmd, u64 addr)
 {
-	return in_compat_syscall() ? compat_ptr(addr) : u64_to_user_ptr(addr);
+	return cmd->compat ? compat_ptr(addr) : u64_to_user_ptr(addr);
 }
 
-/* The array of buffers, of which c.data_len gives the number until now. */
+static int kdp_copy_vecs(struct kdp_command *cmd, u32 nr)
+{
+	const void __user *from = kdp_user_ptr(cmd, cmd->c.addr);
+	struct compat_iovec vec;
+	u32 i;
+
+	if (!cmd->compat)
+		return copy_from_user(cmd->vecs, from, nr * sizeof(*cmd->vecs)) ? -EFAULT : 0;
+	for (i = 0; i < nr; i++) {
+		if (copy_from_user(&vec, from + i * sizeof(vec), sizeof(vec)))
+			return -EFAULT;
+		cmd->vecs[i].iov_base = compat_ptr(vec.iov_base);
+		cmd->vecs[i].iov_len = (ssize_t)(compat_ssize_t)vec.iov_len;
+	}
+	return 0;
+}
+
+/*
+ * The array of buffers, of which c.data_len gives the number until now. Not by import_iovec():
+ * that asks in_compat_syscall(), see kdp_uring_is_compat().
+ */
 static int kdp_import_vecs(struct kdp_command *cmd)
 {
 	struct nvme_passthru_cmd64 *c = &cmd->c;
-	int dir = c->opcode & NVMF_OPC_TO_CTRL ? WRITE : READ;
-	ssize_t bytes;
+	u32 nr = c->vec_cnt, i;
+	size_t bytes = 0;
+	int err;
 
-	cmd->vecs = cmd->few_vecs;
-	bytes = import_iovec(dir, kdp_user_ptr(c->addr), c->vec_cnt, UIO_FASTIOV, &cmd->vecs,
-			     &cmd->iter);
-	if (bytes < 0) {
-		cmd->vecs = NULL;
-		return bytes;
+	if (nr > UIO_MAXIOV)
+		return -EINVAL;
+	if (nr > UIO_FASTIOV)
+		cmd->vecs = kmalloc_array(nr, sizeof(*cmd->vecs), GFP_KERNEL);
+	else
+		cmd->vecs = cmd->few_vecs;
+	if (!cmd->vecs)
+		return -ENOMEM;
+	err = kdp_copy_vecs(cmd, nr);
+	for (i = 0; !err && i < nr; i++) {
+		const struct iovec *vec = &cmd->vecs[i];
+
+		if ((ssize_t)vec->iov_len < 0)
+			err = -EINVAL;
+		else if (!access_ok(vec->iov_base, vec->iov_len))
+			err = -EFAULT;
+		else if (vec->iov_len > MAX_RW_COUNT - bytes)
+			err = -EINVAL;
+		bytes += vec->iov_len;
 	}
+	if (err)
+		return err;
+	iov_iter_init(&cmd->iter, c->opcode & NVMF_OPC_TO_CTRL ? WRITE : READ, cmd->vecs, nr, bytes);
 	c->data_len = bytes;
 	return 0;
 }
@@ -86,7 +123,7 @@ int kdp_command_admit(const struct kdp_node *node, struct kdp_command *cmd)
 
 void kdp_command_release(struct kdp_command *cmd)
 {
-	if (cmd->vectored)
+	if (cmd->vecs != cmd->few_vecs)
 		kfree(cmd->vecs);
 }
 
@@ -100,7 +137,7 @@ static int kdp_map_blk(struct request *rq, struct kdp_command *cmd)
 	if (cmd->fixed || cmd->vectored)
 		err = blk_rq_map_user_iov(rq->q, rq, NULL, &cmd->iter, GFP_KERNEL);
 	else	/* not every kernel copies to an ITER_UBUF */
-		err = blk_rq_map_user(rq->q, rq, NULL, kdp_user_ptr(c->addr), c->data_len,
+		err = blk_rq_map_user(rq->q, rq, NULL, kdp_user_ptr(cmd, c->addr), c->data_len,
 				      GFP_KERNEL);
 	if (!err && rq->bio->bi_private)
 		req->copied = c->data_len;
@@ -110,7 +147,7 @@ static int kdp_map_blk(struct request *rq, struct kdp_command *cmd)
 static int kdp_map_user(struct request *rq, struct kdp_command *cmd)
 {
 	const struct nvme_passthru_cmd64 *c = &cmd->c;
-	void __user *ubuf = kdp_user_ptr(c->addr);
+	void __user *ubuf = kdp_user_ptr(cmd, c->addr);
 	int err;
 
 	if (cmd->fixed) {

@@ -29,10 +29,11 @@ struct kdp_node {
 struct kdp_command {
 	struct nvme_passthru_cmd64 c;		/* data_len in bytes, also of a vectored one */
 	bool			admin;
+	bool			compat;		/* of a 32-bit process */
 	bool			vectored;	/* @iter says where the data lie, not c.addr alone */
 	struct io_uring_cmd	*fixed;		/* whose ring has the data's buffer registered; or NULL */
 	struct iov_iter		iter;
-	struct iovec		*vecs;		/* what kdp_command_release() frees */
+	struct iovec		*vecs;		/* few_vecs, or what kdp_command_release() frees */
 	struct iovec		few_vecs[UIO_FASTIOV];
 };
 

@@ -195,6 +195,7 @@ int kdp_uring_cmd(const struct kdp_node *node, struct io_uring_cmd *ioucmd,
 			return -EINVAL;
 		cmd.fixed = ioucmd;
 	}
+	cmd.compat = kdp_uring_is_compat(issue_flags);
 	kdp_uring_copy(&cmd.c, kdp_uring_payload(ioucmd));
 	err = kdp_command_admit(node, &cmd);
 	/* to io_uring that would mean: again, at once */
