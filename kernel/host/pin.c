@@ -50,6 +50,7 @@ static int kdp_bio_take_some(struct bio *bio, struct iov_iter *iter)
  * May sleep. Returns 0, or with nothing held
  *   -EINVAL  more pages than a command can carry
  *   -EFAULT  not the caller's, or not for him to write to
+ *   -EINTR   the sender is being killed
  *   -ENOMEM
  */
 int kdp_pin_user(struct request *rq, const struct iov_iter *iter)
