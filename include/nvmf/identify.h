@@ -60,14 +60,12 @@ static inline void nvmf_copy_ascii(char *dst, const void *base, size_t off, size
 }
 
 /*
- * Parse Identify Controller (@data: NVMF_IDENTIFY_SIZE bytes). @page_min is
- * CAP.MPSMIN in bytes, the unit of MDTS. Returns 0, or
- *   -EPROTO      required fields contradict each other (SQE or CQE size, a
- *                capsule smaller than its SQE);
- *   -EOPNOTSUPP  the controller takes no keyed SGLs, so it cannot be used by RDMA.
+ * Parse Identify Controller (@data: NVMF_IDENTIFY_SIZE bytes), whatever its transport.
+ * @page_min is CAP.MPSMIN in bytes, the unit of MDTS. Returns 0, or -EPROTO when required
+ * fields contradict each other (SQE or CQE size, a capsule smaller than its SQE).
  */
-static inline int nvmf_ctrl_info_parse(const void *data, __u64 page_min,
-				       struct nvmf_ctrl_info *info)
+static inline int nvmf_ctrl_info_read(const void *data, __u64 page_min,
+				      struct nvmf_ctrl_info *info)
 {
 	const __u8 *d = (const __u8 *)data;
 	__u8 mdts = d[77], sqes = d[512], cqes = d[513];
@@ -97,6 +95,20 @@ static inline int nvmf_ctrl_info_parse(const void *data, __u64 page_min,
 	if (ioccsz < NVMF_SQE_SIZE || ioccsz > (1U << 24))
 		return -EPROTO;
 	info->capsule = (__u32)ioccsz;
+	return 0;
+}
+
+/*
+ * The same for a controller that is reached by RDMA. Returns 0, -EPROTO, or -EOPNOTSUPP when
+ * it takes no keyed SGLs.
+ */
+static inline int nvmf_ctrl_info_parse(const void *data, __u64 page_min,
+				       struct nvmf_ctrl_info *info)
+{
+	int err = nvmf_ctrl_info_read(data, page_min, info);
+
+	if (err)
+		return err;
 	if (!(info->sgls & NVMF_SGLS_SUPPORTED) || !(info->sgls & NVMF_SGLS_KEYED))
 		return -EOPNOTSUPP;
 	return 0;
