@@ -119,4 +119,13 @@ struct PathUri;
 /// The same for one that is parsed, or was never a text.
 Result<std::unique_ptr<DataPath>> open_path(const PathUri& uri, const OpenOptions& options);
 
+/// The same for several threads: @p count paths (1 to 65534) to one namespace, each to be driven by
+/// a thread of its own, at the same time. What can be shared is shared: verbs: has one controller
+/// with an I/O queue for each path; kernel: and block: open the device @p count times.
+/// Each path registers memory for itself. The paths may be destroyed in any order, by any thread.
+/// All or none: EBUSY, and how many there are, when a controller has fewer I/O queues to give.
+Result<std::vector<std::unique_ptr<DataPath>>> open_paths(const PathUri& uri,
+                                                          const OpenOptions& options,
+                                                          unsigned count);
+
 }  // namespace kdp

@@ -6,9 +6,8 @@
 #include <thread>
 
 #include "nvme_error.hpp"
-#include "sync_command.hpp"
 
-namespace kdp::verbs {
+namespace kdp::fabrics {
 
 using namespace std::chrono_literals;
 
@@ -17,14 +16,6 @@ namespace {
 // the whole of the shutdown, and one command of it, which the destructor waits for
 constexpr auto shutdown_time = 5000ms;
 constexpr auto shutdown_command_time = 2000ms;
-
-// Base 2.0, 3.1.3.2: an admin queue over fabrics has at least 32 entries
-constexpr std::uint16_t admin_entries = 32;
-// and we send one command at a time
-constexpr std::uint16_t admin_depth = 1;
-
-// an active namespace must lie below these (Base 2.0, 3.2.1.5)
-constexpr std::uint32_t nsid_broadcast = 0xffffffff;
 
 /// Check of CSTS in growing steps: a software target is ready at once.
 void nap(std::chrono::milliseconds& step)
@@ -35,17 +26,13 @@ void nap(std::chrono::milliseconds& step)
 
 }  // namespace
 
-Result<std::unique_ptr<Admin>> Admin::open(Target target)
+Result<std::unique_ptr<Admin>> Admin::open(std::unique_ptr<CommandQueue> queue, Subsystem subsystem,
+                                           Patience patience)
 {
-    std::unique_ptr<Admin> admin(new Admin(std::move(target)));
-    const Endpoint& endpoint = admin->target_.endpoint;
+    std::unique_ptr<Admin> admin(new Admin(std::move(queue), std::move(subsystem), patience));
 
-    Result<std::unique_ptr<Queue>> queue =
-        Queue::open(endpoint, {0, admin_entries, admin_depth, NVMF_CNTLID_DYNAMIC});
-    if (!queue)
-        return queue.error();
-    admin->queue_ = std::move(*queue);
-    Result<std::uint16_t> cntlid = admin->fabrics_connect(*admin->queue_, 0, admin_entries);
+    Result<std::uint16_t> cntlid =
+        admin->connect(*admin->queue_, 0, admin_entries, admin->subsystem_.keep_alive_ms);
     if (!cntlid)
         return cntlid.error();
     admin->cntlid_ = *cntlid;
@@ -53,47 +40,77 @@ Result<std::unique_ptr<Admin>> Admin::open(Target target)
         return s.error();
     if (Status s = admin->identify(); !s)
         return s.error();
-
-    nvmf_sqe sqe;
-    nvmf_build_set_num_queues(&sqe, 1);
-    Result<nvmf_response> response =
-        run_checked(*admin->queue_, sqe, 0, Deadline::in(admin->command_time_),
-                    "Set Features (number of queues)");
-    if (!response)
-        return response.error();
     return admin;
 }
 
 Admin::~Admin()
 {
-    if (queue_ && !queue_->broken())
+    if (!queue_->broken())
         shut_down();
 }
 
-Result<std::uint16_t> Admin::fabrics_connect(Queue& queue, std::uint16_t qid, unsigned entries)
+/// A command of the admin queue that must succeed.
+Result<nvmf_response> Admin::command(const nvmf_sqe& sqe, PageData data, const char* what)
 {
-    const std::string& where = target_.endpoint.text;
-    auto* data = reinterpret_cast<nvmf_connect_data*>(queue.scratch().data());
-    const int rc = nvmf_connect_data_fill(data, target_.host.id.data(), cntlid_,
-                                          target_.nqn.c_str(), target_.host.nqn.c_str());
+    Result<nvmf_response> response = queue_->run(sqe, data, patience_.for_part(step_time_), what);
+
+    if (response && (response->status & NVMF_SC_MASK) != NVMF_SC_SUCCESS)
+        return error_from_nvme(response->status, std::string(what) + " at " + peer());
+    return response;
+}
+
+Result<std::uint16_t> Admin::connect(CommandQueue& queue, std::uint16_t qid, unsigned entries,
+                                     std::uint32_t keep_alive_ms)
+{
+    const std::string& nqn = subsystem_.nqn;
+    const HostIdentity& host = subsystem_.host;
+    auto* data = reinterpret_cast<nvmf_connect_data*>(queue.page().data());
+    const int rc =
+        nvmf_connect_data_fill(data, host.id.data(), cntlid_, nqn.c_str(), host.nqn.c_str());
     if (rc)
-        return Error{-rc, "the NQN '" + target_.nqn + "' or the host NQN '" + target_.host.nqn +
+        return Error{-rc, "the NQN '" + nqn + "' or the host NQN '" + host.nqn +
                               "' is empty or longer than " + std::to_string(NVMF_NQN_SIZE) +
                               " characters"};
     nvmf_sqe sqe;
-    nvmf_build_connect(&sqe, qid, entries, qid ? 0 : target_.keep_alive_ms);
-    Result<nvmf_response> response =
-        run_command(queue, sqe, sizeof(*data), Deadline::in(command_time_), "Connect");
+    nvmf_build_connect(&sqe, qid, entries, keep_alive_ms);
+    Result<nvmf_response> response = queue.run(sqe, {PageData::Way::to_controller, sizeof(*data)},
+                                               patience_.for_part(step_time_), "Connect");
     if (!response)
         return response.error();
     if ((response->status & NVMF_SC_MASK) != NVMF_SC_SUCCESS)
-        return error_from_connect(*response, target_.nqn, target_.host.nqn, where);
+        return error_from_connect(*response, nqn, host.nqn, queue.peer());
     const std::uint16_t cntlid = nvmf_connect_cntlid(response->result);
     // a queue of another controller would lead to other namespaces
     if (cntlid == NVMF_CNTLID_DYNAMIC || (qid && cntlid != cntlid_))
-        return Error{EPROTO, where + " answered Connect of queue " + std::to_string(qid) +
+        return Error{EPROTO, queue.peer() + " answered Connect of queue " + std::to_string(qid) +
                                  " with the identifier of another controller"};
     return cntlid;
+}
+
+Status Admin::join(CommandQueue& queue, std::uint16_t qid, unsigned depth)
+{
+    Result<std::uint16_t> cntlid = connect(queue, qid, queue_entries(depth), 0);
+
+    return cntlid ? ok() : Status(cntlid.error());
+}
+
+Status Admin::ask_for_queues(unsigned count)
+{
+    nvmf_sqe sqe;
+
+    if (count == 0 || count > queues_at_most)
+        return Error{EINVAL, std::to_string(count) + " I/O queues: 1 to " +
+                                 std::to_string(queues_at_most) + " are possible"};
+    nvmf_build_set_num_queues(&sqe, count);
+    Result<nvmf_response> response = command(sqe, {}, "Set Features (number of queues)");
+    if (!response)
+        return response.error();
+    const std::uint32_t granted = nvmf_num_queues(response->result);
+    if (granted < count)
+        return Error{EBUSY, "the controller at " + peer() + " has " + std::to_string(granted) +
+                                " I/O queues for this host, " + std::to_string(count) +
+                                " were asked for; use fewer threads"};
+    return ok();
 }
 
 Result<std::uint64_t> Admin::property_get(std::uint32_t offset, bool eight_bytes, const char* what)
@@ -101,8 +118,7 @@ Result<std::uint64_t> Admin::property_get(std::uint32_t offset, bool eight_bytes
     nvmf_sqe sqe;
 
     nvmf_build_property_get(&sqe, offset, eight_bytes);
-    Result<nvmf_response> response =
-        run_checked(*queue_, sqe, 0, Deadline::in(command_time_), what);
+    Result<nvmf_response> response = command(sqe, {}, what);
     if (!response)
         return response.error();
     return response->result;
@@ -113,8 +129,7 @@ Status Admin::property_set(std::uint32_t offset, std::uint32_t value, const char
     nvmf_sqe sqe;
 
     nvmf_build_property_set(&sqe, offset, value);
-    Result<nvmf_response> response =
-        run_checked(*queue_, sqe, 0, Deadline::in(command_time_), what);
+    Result<nvmf_response> response = command(sqe, {}, what);
     return response ? ok() : Status(response.error());
 }
 
@@ -132,78 +147,75 @@ Status Admin::enable()
 
     // CAP.TO of 0 gives a controller no time at all; half a second is its unit
     const auto limit = std::chrono::milliseconds(std::max(nvmf_cap_timeout_ms(cap_), 500U));
-    const Deadline deadline = Deadline::in(limit);
+    const Deadline deadline = Deadline::in(limit).or_sooner(patience_.until);
     auto step = 1ms;
     for (;;) {
-        const bool last = deadline.passed();
+        const bool last = deadline.passed() || patience_.hurried();
         Result<std::uint64_t> csts = property_get(NVMF_PROP_CSTS, false, "Property Get (CSTS)");
         if (!csts)
             return csts.error();
         if (*csts & NVMF_CSTS_CFS)
-            return Error{EIO, "the controller at " + target_.endpoint.text +
-                                  " reports a fatal status (CSTS.CFS)"};
+            return Error{EIO, "the controller at " + peer() + " reports a fatal status (CSTS.CFS)"};
         if (*csts & NVMF_CSTS_RDY)
             return ok();
         if (last)
-            return Error{ETIMEDOUT, "the controller at " + target_.endpoint.text +
-                                        " was not ready within the " +
+            return Error{ETIMEDOUT, "the controller at " + peer() + " was not ready within the " +
                                         std::to_string(limit.count()) +
                                         " ms that it asks for (CAP.TO)"};
         nap(step);
     }
 }
 
-Status Admin::identify()
+Result<nvmf_response> Admin::ask(std::uint8_t cns, std::uint32_t nsid, const char* what)
 {
     nvmf_sqe sqe;
 
-    nvmf_build_identify(&sqe, NVMF_CNS_CTRL, 0);
-    Result<nvmf_response> response = run_checked(
-        *queue_, sqe, NVMF_IDENTIFY_SIZE, Deadline::in(command_time_), "Identify Controller");
+    nvmf_build_identify(&sqe, cns, nsid);
+    return command(sqe, {PageData::Way::to_host, NVMF_IDENTIFY_SIZE}, what);
+}
+
+Status Admin::identify()
+{
+    const std::string who = "the controller at " + peer();
+    Result<nvmf_response> response = ask(NVMF_CNS_CTRL, 0, "Identify Controller");
     if (!response)
         return response.error();
-    const int rc = nvmf_ctrl_info_parse(queue_->scratch().data(), nvmf_cap_page_min(cap_), &info_);
-    if (rc == -EOPNOTSUPP)
-        return Error{EOPNOTSUPP, "the controller at " + target_.endpoint.text +
-                                     " takes no keyed SGLs, which NVMe over RDMA needs"};
+    const int rc = nvmf_ctrl_info_read(queue_->page().data(), nvmf_cap_page_min(cap_), &info_);
     if (rc)
-        return Error{-rc, "the controller at " + target_.endpoint.text +
-                              " contradicts itself in Identify Controller"};
+        return Error{-rc, who + " contradicts itself in Identify Controller"};
+    if (!(info_.sgls & NVMF_SGLS_SUPPORTED))
+        return Error{EOPNOTSUPP, who + " takes no SGLs, which NVMe over Fabrics needs"};
+    if (subsystem_.keyed_sgls && !(info_.sgls & NVMF_SGLS_KEYED))
+        return Error{EOPNOTSUPP, who + " takes no keyed SGLs, which NVMe over RDMA needs"};
     if (info_.cntlid != cntlid_)
-        return Error{EPROTO, "the controller at " + target_.endpoint.text +
-                                 " has another identifier in Identify than in Connect"};
+        return Error{EPROTO, who + " has another identifier in Identify than in Connect"};
     return ok();
 }
 
 Result<nvmf_ns_info> Admin::identify_namespace(std::uint32_t nsid)
 {
     const std::string name =
-        "namespace " + std::to_string(nsid) + " of " + target_.nqn + " at " + target_.endpoint.text;
-    nvmf_sqe sqe;
+        "namespace " + std::to_string(nsid) + " of " + subsystem_.nqn + " at " + peer();
 
-    if (nsid == 0 || nsid == nsid_broadcast)
+    if (nsid == 0 || nsid == NVMF_NSID_ALL)
         return Error{EINVAL, std::to_string(nsid) + " is no namespace identifier"};
 
     // the list holds the active identifiers above the one given, in order
-    nvmf_build_identify(&sqe, NVMF_CNS_ACTIVE_NS, nsid - 1);
     Result<nvmf_response> response =
-        run_checked(*queue_, sqe, NVMF_IDENTIFY_SIZE, Deadline::in(command_time_),
-                    "Identify (active namespaces)");
+        ask(NVMF_CNS_ACTIVE_NS, nsid - 1, "Identify (active namespaces)");
     // a controller of before NVMe 1.1 has no such list; NSZE of 0 then tells
     if (!response && (response.error().nvme_status & NVMF_SC_MASK) != NVMF_SC_INVALID_FIELD)
         return response.error();
-    if (response && nvmf_get32(queue_->scratch().data(), 0) != nsid)
+    if (response && nvmf_get32(queue_->page().data(), 0) != nsid)
         return Error{ENODEV, "there is no " + name};
 
-    nvmf_build_identify(&sqe, NVMF_CNS_NS, nsid);
-    response = run_checked(*queue_, sqe, NVMF_IDENTIFY_SIZE, Deadline::in(command_time_),
-                           "Identify Namespace");
+    response = ask(NVMF_CNS_NS, nsid, "Identify Namespace");
     if (!response)
         return response.error();
     nvmf_ns_info info;
-    switch (const int rc = nvmf_ns_info_parse(queue_->scratch().data(), &info)) {
+    switch (const int rc = nvmf_ns_info_parse(queue_->page().data(), &info)) {
         case 0:
-            return info;
+            break;
         case -ENODEV:
             return Error{ENODEV, "there is no " + name};
         case -EOPNOTSUPP:
@@ -213,6 +225,23 @@ Result<nvmf_ns_info> Admin::identify_namespace(std::uint32_t nsid)
         default:
             return Error{-rc, name + " has a format that no host can use"};
     }
+    if (Status s = describe(nsid, name, info); !s)
+        return s.error();
+    return info;
+}
+
+/// Add to @p info what the descriptors tell of who the namespace is.
+Status Admin::describe(std::uint32_t nsid, const std::string& name, nvmf_ns_info& info)
+{
+    Result<nvmf_response> response =
+        ask(NVMF_CNS_NS_DESCRIPTORS, nsid, "Identify (namespace descriptors)");
+
+    // optional before NVMe 1.3; what makes no sense tells nothing
+    if (!response)
+        return response.error().nvme_status ? ok() : Status(response.error());
+    if (nvmf_ns_descriptors_parse(queue_->page().data(), &info) == -EOPNOTSUPP)
+        return Error{EOPNOTSUPP, name + " is not of the NVM command set"};
+    return ok();
 }
 
 unsigned Admin::max_depth() const noexcept
@@ -225,30 +254,22 @@ unsigned Admin::max_depth() const noexcept
     return depth;
 }
 
-Result<std::unique_ptr<Queue>> Admin::open_io_queue(unsigned depth)
+Status Admin::check_depth(unsigned depth) const
 {
     if (depth == 0 || depth > max_depth())
-        return Error{EINVAL, "a depth of " + std::to_string(depth) + " was asked for; " +
-                                 target_.endpoint.text + " takes 1 to " +
-                                 std::to_string(max_depth())};
-    const auto entries = static_cast<std::uint16_t>(depth + 1);
-    Result<std::unique_ptr<Queue>> queue =
-        Queue::open(target_.endpoint, {1, entries, static_cast<std::uint16_t>(depth), cntlid_});
-    if (!queue)
-        return queue.error();
-    Result<std::uint16_t> cntlid = fabrics_connect(**queue, 1, entries);
-    if (!cntlid)
-        return cntlid.error();
-    return queue;
+        return Error{EINVAL, "a depth of " + std::to_string(depth) + " was asked for; " + peer() +
+                                 " takes 1 to " + std::to_string(max_depth())};
+    return ok();
 }
 
 Status Admin::keep_alive(const Latch& stop)
 {
     nvmf_sqe sqe;
 
+    patience_ = {Deadline::never(), &stop};
     nvmf_build_keep_alive(&sqe);
-    Result<nvmf_response> response =
-        run_checked(*queue_, sqe, 0, Deadline::in(command_time_), "Keep Alive", &stop);
+    Result<nvmf_response> response = command(sqe, {}, "Keep Alive");
+    patience_ = {};
     return response ? ok() : Status(response.error());
 }
 
@@ -259,7 +280,8 @@ void Admin::shut_down()
     const Deadline deadline = Deadline::in(shutdown_time);
     auto step = 1ms;
 
-    command_time_ = shutdown_command_time;
+    step_time_ = shutdown_command_time;
+    patience_.until = deadline;
     if (!property_set(NVMF_PROP_CC, cc_ | NVMF_CC_SHN_NORMAL, "Property Set (CC, shutdown)"))
         return;
     while (!deadline.passed()) {
@@ -271,4 +293,4 @@ void Admin::shut_down()
     }
 }
 
-}  // namespace kdp::verbs
+}  // namespace kdp::fabrics

@@ -6,8 +6,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include <netdb.h>
-
 #include <nvmf/capsule.h>
 #include <nvmf/rdma.h>
 
@@ -38,31 +36,12 @@ struct Connection::Event {
     std::size_t data_bytes;
 };
 
-Result<Endpoint> Endpoint::parse(const std::string& address, std::uint16_t port)
-{
-    addrinfo hints{};
-    addrinfo* found = nullptr;
-    const std::string service = std::to_string(port);
-
-    hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
-    hints.ai_socktype = SOCK_STREAM;
-    const int rc = getaddrinfo(address.c_str(), service.c_str(), &hints, &found);
-    if (rc)
-        return Error{
-            EINVAL, "'" + address + "' is not a numeric IPv4 or IPv6 address: " + gai_strerror(rc)};
-    Endpoint endpoint;
-    std::memcpy(&endpoint.address, found->ai_addr, found->ai_addrlen);
-    endpoint.text = found->ai_family == AF_INET6 ? "[" + address + "]" : address;
-    endpoint.text += ":" + service;
-    freeaddrinfo(found);
-    return endpoint;
-}
-
-Result<std::unique_ptr<Connection>> Connection::create(const Endpoint& endpoint, Depth depth)
+Result<std::unique_ptr<Connection>> Connection::create(const Endpoint& endpoint, Depth depth,
+                                                       Patience patience)
 {
     std::unique_ptr<Connection> connection(new Connection(endpoint.text));
 
-    if (Status s = connection->resolve(endpoint); !s)
+    if (Status s = connection->resolve(endpoint, patience); !s)
         return s.error();
     if (Status s = connection->make_qp(depth); !s)
         return s.error();
@@ -76,7 +55,7 @@ Connection::~Connection()
         ibv_ack_cq_events(cq_.get(), unacked_cq_events_);  // or its destruction would wait for them
 }
 
-Status Connection::resolve(const Endpoint& endpoint)
+Status Connection::resolve(const Endpoint& endpoint, Patience patience)
 {
     const auto failed = [&](int code) {
         switch (code) {
@@ -103,7 +82,7 @@ Status Connection::resolve(const Endpoint& endpoint)
                          "see `rdma link show`"};
         return error_from_errno(code, "cannot use the RDMA connection manager");
     }
-    if (Status s = set_nonblocking(channel_->fd); !s)
+    if (Status s = fabrics::set_nonblocking(channel_->fd); !s)
         return s;
     rdma_cm_id* id = nullptr;
     if (rdma_create_id(channel_.get(), &id, nullptr, RDMA_PS_TCP))
@@ -115,7 +94,8 @@ Status Connection::resolve(const Endpoint& endpoint)
     if (rdma_resolve_addr(id, nullptr, reinterpret_cast<sockaddr*>(&address),
                           static_cast<int>(resolve_time.count())))
         return failed(errno);
-    Result<Event> event = wait_event(Deadline::in(resolve_time + 1s), "resolve the address of");
+    Result<Event> event =
+        wait_event(patience.for_part(resolve_time + 1s), "resolve the address of");
     if (!event)
         return event.error();
     if (event->type != RDMA_CM_EVENT_ADDR_RESOLVED)
@@ -123,7 +103,7 @@ Status Connection::resolve(const Endpoint& endpoint)
 
     if (rdma_resolve_route(id, static_cast<int>(resolve_time.count())))
         return failed(errno);
-    event = wait_event(Deadline::in(resolve_time + 1s), "find a route to");
+    event = wait_event(patience.for_part(resolve_time + 1s), "find a route to");
     if (!event)
         return event.error();
     if (event->type != RDMA_CM_EVENT_ROUTE_RESOLVED)
@@ -141,7 +121,7 @@ Status Connection::make_qp(Depth depth)
     comp_channel_.reset(ibv_create_comp_channel(id_->verbs));
     if (!comp_channel_)
         return error_from_errno(errno, on + "cannot make a completion channel");
-    if (Status s = set_nonblocking(comp_channel_->fd); !s)
+    if (Status s = fabrics::set_nonblocking(comp_channel_->fd); !s)
         return s;
     // a flushed work request completes even when it was unsignalled: room for every one
     cq_.reset(ibv_create_cq(id_->verbs, static_cast<int>(depth.send + depth.receive), nullptr,
@@ -178,7 +158,8 @@ Status Connection::make_qp(Depth depth)
                                       " receive work requests; a smaller depth may do");
 }
 
-Result<unsigned> Connection::connect(std::uint16_t qid, std::uint16_t entries, std::uint16_t cntlid)
+Result<unsigned> Connection::connect(std::uint16_t qid, std::uint16_t entries, std::uint16_t cntlid,
+                                     Patience patience)
 {
     nvmf_rdma_cm_req request;
     rdma_conn_param param{};
@@ -193,7 +174,7 @@ Result<unsigned> Connection::connect(std::uint16_t qid, std::uint16_t entries, s
     param.rnr_retry_count = 7;  // rule H11: without end
     if (rdma_connect(id_.get(), &param))
         return error_from_errno(errno, "cannot connect to " + peer_);
-    Result<Event> event = wait_event(Deadline::in(connect_time), "connect to");
+    Result<Event> event = wait_event(patience.for_part(connect_time), "connect to");
     if (!event)
         return event.error();
     if (event->type != RDMA_CM_EVENT_ESTABLISHED)
@@ -238,9 +219,9 @@ void Connection::disconnect()
     // a connection that the peer has ended still wants our answer, but has no more to say
     if (rdma_disconnect(id_.get()) || ended_)
         return;
-    const Deadline deadline = Deadline::in(disconnect_time);
+    const Patience patience = Patience::in(disconnect_time);
     for (;;) {
-        Result<Event> event = wait_event(deadline, "disconnect from");
+        Result<Event> event = wait_event(patience, "disconnect from");
         if (!event || event->type == RDMA_CM_EVENT_DISCONNECTED ||
             event->type == RDMA_CM_EVENT_DEVICE_REMOVAL ||
             event->type == RDMA_CM_EVENT_TIMEWAIT_EXIT)
@@ -274,13 +255,13 @@ std::optional<Connection::Event> Connection::next_event()
     return copy;
 }
 
-Result<Connection::Event> Connection::wait_event(Deadline deadline, const char* what)
+Result<Connection::Event> Connection::wait_event(Patience patience, const char* what)
 {
     for (;;) {
         if (std::optional<Event> event = next_event())
             return *event;
         pollfd fd{channel_->fd, POLLIN, 0};
-        if (poll_until({&fd, 1}, deadline) == 0)
+        if (!patience.sleep({&fd, 1}))
             return Error{ETIMEDOUT, std::string("could not ") + what + " " + peer_ + " in time"};
     }
 }

@@ -10,21 +10,15 @@
 #include <optional>
 #include <string>
 
-#include <sys/socket.h>
-
+#include "fabrics/endpoint.hpp"
+#include "fabrics/patience.hpp"
 #include "resources.hpp"
 
 namespace kdp::verbs {
 
-/// Where a controller listens.
-struct Endpoint {
-    sockaddr_storage address{};
-    std::string text;  ///< "192.0.2.1:4420" or "[fe80::1%eth0]:4420"
-
-    /// @p address is a numeric IPv4 or IPv6 address; a link-local one needs its
-    /// %interface. EINVAL for anything else.
-    static Result<Endpoint> parse(const std::string& address, std::uint16_t port);
-};
+using fabrics::Deadline;
+using fabrics::Endpoint;
+using fabrics::Patience;
 
 class Connection {
 public:
@@ -36,18 +30,20 @@ public:
     };
 
     /// Resolve address and route and make a QP, ready for receives to be posted,
-    /// connected to nothing yet. Each step is bounded by 5 s.
+    /// connected to nothing yet. Each step is bounded by 5 s, and by @p patience.
     /// EHOSTUNREACH, ENETUNREACH: no way there; ENODEV: the way there has no RDMA device.
-    static Result<std::unique_ptr<Connection>> create(const Endpoint& endpoint, Depth depth);
+    static Result<std::unique_ptr<Connection>> create(const Endpoint& endpoint, Depth depth,
+                                                      Patience patience);
 
     ~Connection();
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
 
-    /// Connect as queue @p qid of @p entries; bounded by 10 s. Returns how many
+    /// Connect as queue @p qid of @p entries; bounded by 10 s and by @p patience. Returns how many
     /// entries the controller's receive queue has (CRQSIZE).
     /// ECONNREFUSED: nobody listens; EPROTO: the peer does not speak NVMe-oF.
-    Result<unsigned> connect(std::uint16_t qid, std::uint16_t entries, std::uint16_t cntlid);
+    Result<unsigned> connect(std::uint16_t qid, std::uint16_t entries, std::uint16_t cntlid,
+                             Patience patience);
 
     /// Orderly end: tell the peer and wait, up to 1 s, for its answer. The QP is in
     /// the error state afterwards. Not while another thread is in check_events().
@@ -83,10 +79,10 @@ private:
     struct Event;
 
     explicit Connection(std::string peer) : peer_(std::move(peer)) {}
-    Status resolve(const Endpoint& endpoint);
+    Status resolve(const Endpoint& endpoint, Patience patience);
     Status make_qp(Depth depth);
     std::optional<Event> next_event();
-    Result<Event> wait_event(Deadline deadline, const char* what);
+    Result<Event> wait_event(Patience patience, const char* what);
     [[nodiscard]] Error refused(const Event& event) const;
 
     std::string peer_;

@@ -50,13 +50,15 @@ Queue::Queue(std::unique_ptr<Connection> connection, const Params& params)
 {
 }
 
-Result<std::unique_ptr<Queue>> Queue::open(const Endpoint& endpoint, const Params& params)
+Result<std::unique_ptr<Queue>> Queue::open(const Endpoint& endpoint, const Params& params,
+                                           Patience patience)
 {
     if (!params.depth || params.depth >= NVMF_CID_SLOTS)
         return Error{EINVAL, "a queue's depth is 1 to " + std::to_string(NVMF_CID_SLOTS - 1)};
 
     Result<std::unique_ptr<Connection>> connection = Connection::create(
-        endpoint, {send_work_requests(params.depth), params.depth + spare_receives(params.depth)});
+        endpoint, {send_work_requests(params.depth), params.depth + spare_receives(params.depth)},
+        patience);
     if (!connection)
         return connection.error();
     std::unique_ptr<Queue> queue(new Queue(std::move(*connection), params));
@@ -66,7 +68,7 @@ Result<std::unique_ptr<Queue>> Queue::open(const Endpoint& endpoint, const Param
     if (Status s = queue->post_receives(); !s)
         return s.error();
     Result<unsigned> crqsize =
-        queue->connection_->connect(params.qid, params.entries, params.cntlid);
+        queue->connection_->connect(params.qid, params.entries, params.cntlid, patience);
     if (!crqsize)
         return crqsize.error();
     if (*crqsize < params.depth)
@@ -179,7 +181,7 @@ void Queue::ring()
     if (const int rc = ibv_post_send(connection_->qp(), first, &bad)) {
         for (; bad; bad = bad->next)
             work_requests--;
-        break_with(error_from_errno(rc > 0 ? rc : errno, "cannot post to " + connection_->peer()));
+        break_with(error_from_errno(rc > 0 ? rc : errno, "cannot post to " + peer()));
     }
 }
 
@@ -193,8 +195,7 @@ Status Queue::post_receives()
     ibv_recv_wr* bad = nullptr;
     doorbells++;
     if (const int rc = ibv_post_recv(connection_->qp(), &receive_wrs_[consumed_[0]], &bad))
-        return error_from_errno(rc > 0 ? rc : errno,
-                                "cannot post receives for " + connection_->peer());
+        return error_from_errno(rc > 0 ? rc : errno, "cannot post receives for " + peer());
     work_requests += consumed_.size();
     consumed_.clear();
     return ok();
@@ -207,14 +208,14 @@ std::span<const Finished> Queue::reap()
         return {};
     const int count = ibv_poll_cq(connection_->cq(), poll_batch, wcs_.data());
     if (count < 0) {
-        break_with(Error{EIO, "cannot poll the completion queue of " + connection_->peer()});
+        break_with(Error{EIO, "cannot poll the completion queue of " + peer()});
         return {};
     }
     cqes += static_cast<unsigned>(count);
     for (int i = 0; i < count && !broken_; i++) {
         const ibv_wc& wc = wcs_[i];
         if (wc.status != IBV_WC_SUCCESS)
-            break_with(Error{ENOTCONN, "the connection to " + connection_->peer() +
+            break_with(Error{ENOTCONN, "the connection to " + peer() +
                                            " broke: " + ibv_wc_status_str(wc.status)});
         else if (wc.wr_id & wr_receive)
             on_receive(wc);
@@ -247,21 +248,21 @@ void Queue::on_receive(const ibv_wc& wc)
 
     // rule H3: nothing in a response is believed before it was checked
     if (wc.opcode != IBV_WC_RECV || nvmf_response_parse(response(index), wc.byte_len, &rsp)) {
-        break_with(Error{EPROTO, connection_->peer() + " sent a response of " +
-                                     std::to_string(wc.byte_len) + " bytes; a CQE has 16"});
+        break_with(Error{EPROTO, peer() + " sent a response of " + std::to_string(wc.byte_len) +
+                                     " bytes; a CQE has 16"});
         return;
     }
     consumed_.push_back(index);
     // rule H2: we ask for no invalidation, so there is no rkey that one could be of
     if (wc.wc_flags & IBV_WC_WITH_INV) {
-        break_with(Error{EPROTO, connection_->peer() + " invalidated a key that it was not "
-                                                       "asked to"});
+        break_with(Error{EPROTO, peer() + " invalidated a key that it was not "
+                                          "asked to"});
         return;
     }
     const std::uint16_t tag = nvmf_cid_slot(rsp.cid);
     if (tag >= slots_.size() || !slots_[tag].in_flight || slots_[tag].responded ||
         slots_[tag].generation != nvmf_cid_generation(rsp.cid)) {
-        break_with(Error{EPROTO, connection_->peer() +
+        break_with(Error{EPROTO, peer() +
                                      " answered a command that is not in "
                                      "flight, identifier " +
                                      std::to_string(rsp.cid)});

@@ -29,8 +29,12 @@
 #include <kdp/data_path.hpp>
 
 #include "connection.hpp"
+#include "fabrics/command_queue.hpp"
+#include "fabrics/pages.hpp"
 
 namespace kdp::verbs {
+
+using fabrics::Pages;
 
 /// A command that is over.
 struct Finished {
@@ -39,7 +43,7 @@ struct Finished {
     std::uint16_t status;  ///< NVMF_SC_*
 };
 
-class Queue {
+class Queue final : public fabrics::CommandQueue {
 public:
     struct Params {
         std::uint16_t qid = 0;
@@ -50,7 +54,8 @@ public:
 
     /// Connect a queue; Fabrics Connect is still to come. See Connection for errors;
     /// EINVAL when the controller's receive queue is smaller than the depth.
-    static Result<std::unique_ptr<Queue>> open(const Endpoint& endpoint, const Params& params);
+    static Result<std::unique_ptr<Queue>> open(const Endpoint& endpoint, const Params& params,
+                                               Patience patience = {});
 
     // -- submission ------------------------------------------------------------------
 
@@ -77,12 +82,10 @@ public:
 
     // -- the end ---------------------------------------------------------------------
 
-    [[nodiscard]] bool broken() const noexcept { return broken_; }
-    /// Why it broke.
-    [[nodiscard]] const Error& error() const noexcept { return error_; }
-    /// Give the queue up: kills the connection, so that no memory is touched any more.
-    /// The first reason stays.
-    void break_with(Error why);
+    [[nodiscard]] bool broken() const noexcept override { return broken_; }
+    [[nodiscard]] const Error& error() const noexcept override { return error_; }
+    /// Kills the connection.
+    void break_with(Error why) override;
     /// Of a broken queue: hand the cookie of each command in flight to @p each, and free it.
     template <typename Each>
     void cancel_all(Each&& each)
@@ -95,6 +98,21 @@ public:
         }
     }
 
+    // -- one command at a time (queue_command.cpp) -----------------------------------
+
+    [[nodiscard]] std::span<std::byte> page() const noexcept override
+    {
+        return {scratch_.data(), scratch_.size()};
+    }
+    Result<nvmf_response> run(const nvmf_sqe& sqe, fabrics::PageData data, Patience patience,
+                              const char* what) override;
+    [[nodiscard]] pollfd watch() const noexcept override
+    {
+        return {connection_->cm_fd(), POLLIN, 0};
+    }
+    Status check_events() override { return connection_->check_events(); }
+    [[nodiscard]] const std::string& peer() const noexcept override { return connection_->peer(); }
+
     // -- parts -----------------------------------------------------------------------
 
     [[nodiscard]] Connection& connection() noexcept { return *connection_; }
@@ -102,12 +120,6 @@ public:
     {
         return static_cast<unsigned>(slots_.size() - free_.size());
     }
-    /// One page that the controller may read and write, for commands with data of ours.
-    [[nodiscard]] std::span<std::byte> scratch() const noexcept
-    {
-        return {scratch_.data(), scratch_.size()};
-    }
-    [[nodiscard]] std::uint32_t scratch_rkey() const noexcept { return scratch_mr_->rkey; }
     /// Whether in-capsule data can be sent from where they lie.
     [[nodiscard]] bool takes_in_capsule_data() const noexcept
     {
@@ -140,6 +152,7 @@ private:
     void on_send(const ibv_wc& wc);
     void on_receive(const ibv_wc& wc);
     void finish_if_done(std::uint16_t slot);
+    void sleep_for_news(Patience& patience, const char* what);
     [[nodiscard]] nvmf_sqe* capsules() const noexcept
     {
         return reinterpret_cast<nvmf_sqe*>(memory_.data());

@@ -2,6 +2,7 @@
 #include "verbs_path.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <new>
 #include <optional>
@@ -11,22 +12,24 @@
 
 #include <nvmf/command.h>
 
-#include "admin.hpp"
+#include "fabrics/keeper.hpp"
+#include "fabrics/limits.hpp"
+#include "fabrics/ready.hpp"
 #include "io_check.hpp"
-#include "keeper.hpp"
 #include "nvme_error.hpp"
 #include "queue.hpp"
 
 namespace kdp {
 
 using namespace std::chrono_literals;
-using verbs::Admin;
-using verbs::Clock;
-using verbs::Deadline;
-using verbs::Endpoint;
+using fabrics::Admin;
+using fabrics::Clock;
+using fabrics::Deadline;
+using fabrics::Endpoint;
+using fabrics::Health;
+using fabrics::Keeper;
+using fabrics::Ready;
 using verbs::Finished;
-using verbs::Health;
-using verbs::Keeper;
 using verbs::Mr;
 using verbs::Queue;
 
@@ -58,42 +61,11 @@ struct Registered {
     }
 };
 
-/// Completions that wait to be collected; never more than the depth.
-class Ready {
-public:
-    explicit Ready(std::size_t depth) : ring_(depth) {}
-
-    void push(const Completion& completion) noexcept
-    {
-        ring_[(head_ + count_++) % ring_.size()] = completion;
-    }
-    std::size_t pop(std::span<Completion> out) noexcept
-    {
-        const std::size_t n = std::min(count_, out.size());
-
-        for (std::size_t i = 0; i < n; i++) {
-            out[i] = ring_[head_];
-            head_ = (head_ + 1) % ring_.size();
-        }
-        count_ -= n;
-        return n;
-    }
-    [[nodiscard]] std::size_t count() const noexcept { return count_; }
-
-private:
-    std::vector<Completion> ring_;
-    std::size_t head_ = 0;
-    std::size_t count_ = 0;
-};
-
 class VerbsPath final : public DataPath {
 public:
-    VerbsPath(std::unique_ptr<Admin> admin, std::unique_ptr<Queue> queue,
-              std::unique_ptr<Health> health, const nvmf_ns_info& ns, std::uint32_t nsid,
-              NamespaceInfo info, unsigned depth);
+    VerbsPath(std::shared_ptr<Keeper> keeper, std::unique_ptr<Queue> queue,
+              std::uint32_t in_capsule_max, std::uint32_t nsid, NamespaceInfo info, unsigned depth);
     ~VerbsPath() override;
-
-    Status start_keeper(std::uint32_t keep_alive_ms);
 
     [[nodiscard]] const NamespaceInfo& info() const noexcept override { return info_; }
     Status register_buffer(std::span<std::byte> memory) override;
@@ -112,13 +84,12 @@ private:
     std::size_t collect(std::span<Completion> out);
     void sleep(Deadline deadline);
 
-    // Destroyed last to first: MRs before the PD that the queue's connection holds.
-    std::unique_ptr<Admin> admin_;
+    // Destroyed last to first: MRs before the PD that the queue's connection holds, the
+    // controller after its I/O queues.
+    std::shared_ptr<Keeper> keeper_;
     std::unique_ptr<Queue> queue_;
-    std::unique_ptr<Health> health_;
     std::vector<Registered> regions_;
     std::size_t last_region_ = 0;
-    std::unique_ptr<Keeper> keeper_;
 
     NamespaceInfo info_;
     std::uint32_t nsid_;
@@ -131,20 +102,20 @@ private:
     std::uint64_t registrations_ = 0;
 };
 
-VerbsPath::VerbsPath(std::unique_ptr<Admin> admin, std::unique_ptr<Queue> queue,
-                     std::unique_ptr<Health> health, const nvmf_ns_info& ns, std::uint32_t nsid,
-                     NamespaceInfo info, unsigned depth)
-    : admin_(std::move(admin)),
+VerbsPath::VerbsPath(std::shared_ptr<Keeper> keeper, std::unique_ptr<Queue> queue,
+                     std::uint32_t in_capsule_max, std::uint32_t nsid, NamespaceInfo info,
+                     unsigned depth)
+    : keeper_(std::move(keeper)),
       queue_(std::move(queue)),
-      health_(std::move(health)),
       info_(std::move(info)),
       nsid_(nsid),
-      lba_shift_(ns.lba_shift),
-      in_capsule_max_(queue_->takes_in_capsule_data() ? nvmf_inline_max(&admin_->info()) : 0),
+      lba_shift_(static_cast<std::uint8_t>(std::countr_zero(info_.block_size))),
+      in_capsule_max_(queue_->takes_in_capsule_data() ? in_capsule_max : 0),
       depth_(depth),
       ready_(depth),
       at_open_(counters())
 {
+    keeper_->watch(*queue_);
 }
 
 VerbsPath::~VerbsPath()
@@ -155,25 +126,12 @@ VerbsPath::~VerbsPath()
     while (taken_ && !deadline.passed())
         if (!wait({&nowhere, 1}, deadline.poll_ms()))
             break;
-    // Rule H5: keep-alive ends first, then the I/O queue, the admin queue last. Once
-    // the QP is gone the user's memory is touched no more, answered or not.
-    keeper_.reset();
+    // Rule H5: nobody looks at the I/O queue any more, it goes, and the admin queue goes with
+    // the last of the paths. Once the QP is gone the user's memory is touched no more,
+    // answered or not.
+    keeper_->forget(*queue_);
     queue_->connection().disconnect();
     queue_->connection().kill();
-    regions_.clear();
-    queue_.reset();
-    admin_.reset();
-}
-
-Status VerbsPath::start_keeper(std::uint32_t keep_alive_ms)
-{
-    Result<std::unique_ptr<Keeper>> keeper =
-        Keeper::start(*admin_, queue_->connection(), *health_, keep_alive_ms);
-
-    if (!keeper)
-        return keeper.error();
-    keeper_ = std::move(*keeper);
-    return ok();
 }
 
 Status VerbsPath::register_buffer(std::span<std::byte> memory)
@@ -286,8 +244,10 @@ void VerbsPath::make_send_room()
 /// The keeper saw the connection end: act on it, as the queue's owner.
 void VerbsPath::notice_loss()
 {
-    if (health_->lost() && !queue_->broken())
-        queue_->break_with(health_->why());
+    Health& health = keeper_->health();
+
+    if (health.lost() && !queue_->broken())
+        queue_->break_with(health.why());
 }
 
 /// One look at the CQ; what finished becomes ready.
@@ -351,9 +311,9 @@ Result<std::size_t> VerbsPath::wait(std::span<Completion> out, int timeout_ms)
 
 void VerbsPath::sleep(Deadline deadline)
 {
-    pollfd fds[] = {{queue_->connection().cq_fd(), POLLIN, 0}, {health_->fd(), POLLIN, 0}};
+    pollfd fds[] = {{queue_->connection().cq_fd(), POLLIN, 0}, {keeper_->health().fd(), POLLIN, 0}};
 
-    verbs::poll_until(fds, deadline);
+    fabrics::poll_until(fds, deadline);
     queue_->connection().take_cq_events();
 }
 
@@ -363,64 +323,99 @@ PathCounters VerbsPath::counters() const noexcept
             queue_->cqes - at_open_.completions, registrations_};
 }
 
-/// What one Io may carry: MDTS, 24 bits of keyed length, 16 bits of NLB; whole blocks.
-std::uint32_t max_transfer(const nvmf_ctrl_info& ctrl, const nvmf_ns_info& ns)
-{
-    std::uint64_t bytes = std::min<std::uint64_t>(
-        NVMF_KEYED_LEN_MAX, static_cast<std::uint64_t>(NVMF_RW_NLB_MAX) << ns.lba_shift);
+/// What the paths of a set have in common.
+struct Set {
+    Endpoint endpoint;
+    std::string name;  // "192.0.2.1:4420/nqn..."
+    std::unique_ptr<Admin> admin;
+    nvmf_ns_info ns{};
+};
 
-    if (ctrl.mdts)
-        bytes = std::min<std::uint64_t>(bytes, ctrl.mdts);
-    return static_cast<std::uint32_t>(bytes >> ns.lba_shift << ns.lba_shift);
+Result<std::unique_ptr<Queue>> open_io_queue(Set& set, unsigned index, unsigned depth)
+{
+    Admin& admin = *set.admin;
+    const auto qid = static_cast<std::uint16_t>(index + 1);
+    Result<std::unique_ptr<Queue>> queue = Queue::open(
+        set.endpoint,
+        {qid, fabrics::queue_entries(depth), static_cast<std::uint16_t>(depth), admin.cntlid()});
+    if (!queue)
+        return queue.error();
+    if (Status s = admin.join(**queue, qid, depth); !s)
+        return s.error();
+    return queue;
 }
 
-Result<std::unique_ptr<DataPath>> open(const std::string& addr, std::uint16_t port,
-                                       const std::string& nqn, std::uint32_t nsid,
-                                       const OpenOptions& options)
+Result<Set> open_controller(const PathUri& uri, const OpenOptions& options, unsigned count)
 {
     Result<HostIdentity> host = host_identity(options.host_nqn);
     if (!host)
         return host.error();
-    Result<Endpoint> endpoint = Endpoint::parse(addr, port);
+    Result<Endpoint> endpoint = Endpoint::parse(uri.host, uri.port);
     if (!endpoint)
         return endpoint.error();
-    const std::string device = endpoint->text + "/" + nqn;
-
-    Result<std::unique_ptr<Admin>> admin =
-        Admin::open({*endpoint, nqn, *host, options.keep_alive_ms});
-    if (!admin)
-        return admin.error();
-    Result<nvmf_ns_info> ns = (*admin)->identify_namespace(nsid);
-    if (!ns)
-        return ns.error();
-    Result<std::unique_ptr<Queue>> queue = (*admin)->open_io_queue(options.depth);
+    Result<std::unique_ptr<Queue>> queue = Queue::open(
+        *endpoint, {0, fabrics::admin_entries, fabrics::admin_depth, NVMF_CNTLID_DYNAMIC});
     if (!queue)
         return queue.error();
-    Result<std::unique_ptr<Health>> health = Health::create();
-    if (!health)
-        return health.error();
-
-    const NamespaceInfo info{ns->blocks, 1U << ns->lba_shift, max_transfer((*admin)->info(), *ns),
-                             (*queue)->connection().device_name(), device};
-    if (!info.max_transfer)
-        return Error{EPROTO, "the controller at " + device + " transfers less than a block"};
-    auto path = std::make_unique<VerbsPath>(std::move(*admin), std::move(*queue),
-                                            std::move(*health), *ns, nsid, info, options.depth);
-    if (Status s = path->start_keeper(options.keep_alive_ms); !s)
+    Result<std::unique_ptr<Admin>> admin =
+        Admin::open(std::move(*queue), {uri.nqn, *host, options.keep_alive_ms, true});
+    if (!admin)
+        return admin.error();
+    if (Status s = (*admin)->ask_for_queues(count); !s)
         return s.error();
-    return std::unique_ptr<DataPath>(std::move(path));
+    Result<nvmf_ns_info> ns = (*admin)->identify_namespace(uri.nsid);
+    if (!ns)
+        return ns.error();
+    if (Status s = (*admin)->check_depth(options.depth); !s)
+        return s.error();
+    return Set{*endpoint, endpoint->text + "/" + uri.nqn, std::move(*admin), *ns};
+}
+
+Result<std::vector<std::unique_ptr<DataPath>>> open(const PathUri& uri, const OpenOptions& options,
+                                                    unsigned count)
+{
+    Result<Set> set = open_controller(uri, options, count);
+    if (!set)
+        return set.error();
+    std::vector<std::unique_ptr<Queue>> queues;
+    for (unsigned i = 0; i < count; i++) {
+        Result<std::unique_ptr<Queue>> queue = open_io_queue(*set, i, options.depth);
+        if (!queue)
+            return queue.error();
+        queues.push_back(std::move(*queue));
+    }
+    const nvmf_ns_info& ns = set->ns;
+    NamespaceInfo info;
+    info.blocks = ns.blocks;
+    info.block_size = 1U << ns.lba_shift;
+    info.max_transfer = fabrics::max_transfer(set->admin->info(), ns, NVMF_KEYED_LEN_MAX);
+    info.provider = queues.front()->connection().device_name();
+    info.device = set->name;
+    if (!info.max_transfer)
+        return Error{EPROTO, "the controller at " + set->name + " transfers less than a block"};
+
+    const std::uint32_t in_capsule_max = nvmf_inline_max(&set->admin->info());
+    Result<std::shared_ptr<Keeper>> keeper =
+        Keeper::start(std::move(set->admin), options.keep_alive_ms);
+    if (!keeper)
+        return keeper.error();
+    std::vector<std::unique_ptr<DataPath>> paths;
+    for (std::unique_ptr<Queue>& queue : queues)
+        paths.push_back(std::make_unique<VerbsPath>(*keeper, std::move(queue), in_capsule_max,
+                                                    uri.nsid, info, options.depth));
+    return paths;
 }
 
 }  // namespace
 
-Result<std::unique_ptr<DataPath>> open_verbs_path(const std::string& addr, std::uint16_t port,
-                                                  const std::string& nqn, std::uint32_t nsid,
-                                                  const OpenOptions& options)
+Result<std::vector<std::unique_ptr<DataPath>>> open_verbs_paths(const PathUri& uri,
+                                                                const OpenOptions& options,
+                                                                unsigned count)
 {
     try {
-        return open(addr, port, nqn, nsid, options);
+        return open(uri, options, count);
     } catch (const std::bad_alloc&) {
-        return error_from_errno(ENOMEM, "cannot open " + nqn + " at " + addr);
+        return error_from_errno(ENOMEM, "cannot open " + uri.nqn + " at " + uri.host);
     }
 }
 

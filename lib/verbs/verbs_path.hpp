@@ -14,25 +14,25 @@
 /// ibv_post_send is its own affair (soft-RoCE's ibv_post_send is a write(2)).
 #pragma once
 
-#include <cstdint>
 #include <memory>
-#include <string>
+#include <vector>
 
 #include <kdp/data_path.hpp>
+#include <kdp/uri.hpp>
 
 namespace kdp {
 
-/// Connect to namespace @p nsid of subsystem @p nqn at @p addr (numeric IPv4 or IPv6,
-/// link-local ones with %interface) and @p port.
+/// Connect to the namespace that @p uri names, its address numeric, by @p count (1 and up) I/O
+/// queues of one controller: a path for each. They share the admin queue and its keeper.
 ///
 /// Bounded: 5 s for address and route each, 10 s to connect and for each command.
 /// The controller must take OpenOptions::depth commands at a time, else EINVAL tells
 /// how many it takes; there is never less than was asked for.
 ///
-/// Errors: EINVAL address, port, nsid, depth or NQN that cannot be; ENODEV no RDMA device
-/// on the way, or no such namespace; EHOSTUNREACH, ENETUNREACH no way; ECONNREFUSED
-/// nobody listens or the target refuses; ENOENT no such subsystem; EACCES host not
-/// allowed; ETIMEDOUT; EPROTO, EOPNOTSUPP a controller that cannot be used.
+/// Errors: EBUSY fewer I/O queues than asked for; EINVAL address, port, nsid, depth or NQN that
+/// cannot be; ENODEV no RDMA device on the way, or no such namespace; EHOSTUNREACH, ENETUNREACH no
+/// way; ECONNREFUSED nobody listens or the target refuses; ENOENT no such subsystem; EACCES host
+/// not allowed; ETIMEDOUT; EPROTO, EOPNOTSUPP a controller that cannot be used.
 ///
 /// A connection that is lost completes what is in flight with ENOTCONN (EIO after a
 /// violation of the protocol) and fails every later submit() with ENOTCONN; there is
@@ -40,8 +40,8 @@ namespace kdp {
 /// by some more seconds for an orderly shutdown.
 ///
 /// A process that forks must not use the path in the child.
-Result<std::unique_ptr<DataPath>> open_verbs_path(const std::string& addr, std::uint16_t port,
-                                                  const std::string& nqn, std::uint32_t nsid,
-                                                  const OpenOptions& options);
+Result<std::vector<std::unique_ptr<DataPath>>> open_verbs_paths(const PathUri& uri,
+                                                                const OpenOptions& options,
+                                                                unsigned count);
 
 }  // namespace kdp

@@ -13,7 +13,7 @@
 #include <kdp/uri.hpp>
 
 #include "fuzz.hpp"
-#include "verbs/connection.hpp"
+#include "fabrics/endpoint.hpp"
 
 namespace {
 
@@ -67,7 +67,7 @@ void check_limits(const kdp::PathUri& uri)
 /// Numeric addresses only: others would ask a name server.
 void check_address(const std::string& host, std::uint16_t port)
 {
-    const auto endpoint = kdp::verbs::Endpoint::parse(host, port);
+    const auto endpoint = kdp::fabrics::Endpoint::parse(host, port);
     if (endpoint) {
         const int family = endpoint.value().address.ss_family;
         FUZZ_CHECK(family == AF_INET || family == AF_INET6);
