@@ -4,19 +4,21 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "bench/print_csv.hpp"
 #include "bench/print_json.hpp"
 #include "bench/print_text.hpp"
 #include "bench/runner.hpp"
 #include "command.hpp"
 #include "interrupt.hpp"
 #include "json_text.hpp"
+#include "output_file.hpp"
 #include "report.hpp"
 
 namespace kdp::tool {
@@ -24,9 +26,14 @@ namespace {
 
 using namespace bench;
 
+constexpr std::string_view self = "bench";
+
 struct Arguments {
     RawOptions raw;
     Options options;
+    bool json = false;
+    std::string csv_file;
+    std::string log_file;
 };
 
 /// One line on the terminal, overwritten by the next.
@@ -36,32 +43,123 @@ void show_progress(const std::string& step)
     std::fflush(stderr);
 }
 
+bool on_terminal()
+{
+    const char* type = std::getenv("TERM");
+    return isatty(STDERR_FILENO) != 0 && type && std::string_view(type) != "dumb";
+}
+
+/// The files that a run writes beside what it prints. They are made before anything is measured.
+struct Files {
+    std::optional<OutputFile> csv;
+    std::optional<LatencyLog> log;
+
+    [[nodiscard]] Status create(const Arguments& arguments)
+    {
+        if (!arguments.csv_file.empty()) {
+            auto file = OutputFile::create(arguments.csv_file);
+            if (!file)
+                return file.error();
+            csv.emplace(std::move(file).value());
+        }
+        if (!arguments.log_file.empty()) {
+            auto file = LatencyLog::create(arguments.log_file);
+            if (!file)
+                return file.error();
+            log.emplace(std::move(file).value());
+        }
+        return ok();
+    }
+
+    /// Each is tried, whatever became of the others. Returns the exit status.
+    [[nodiscard]] int finish(const RunReport& result)
+    {
+        int status = exit_ok;
+        const auto note = [&](const Status& written) {
+            if (!written)
+                status = report(self, "", written.error());
+        };
+        if (csv) {
+            csv->write(to_csv(result));
+            note(csv->commit());
+        }
+        if (log)
+            note(log->commit());
+        return status;
+    }
+};
+
+void print(const Arguments& arguments, const RunReport& result)
+{
+    if (arguments.json)
+        fmt::print("{}\n", json_text(to_json(arguments.options, look_around(), result)));
+    else if (result.has_figures())
+        fmt::print("{}", to_text(arguments.options, look_around(), result));
+}
+
 int bench_paths(Arguments& arguments)
 {
-    constexpr std::string_view self = "bench";
     if (const Status fits = complete_options(arguments.raw, arguments.options); !fits)
         return report_usage(self, fits.error().text);
-    const Options& options = arguments.options;
+    Files files;
+    if (const Status created = files.create(arguments); !created)
+        return report(self, "", created.error());
 
     catch_interrupts();
-    const char* type = std::getenv("TERM");
-    const bool terminal = isatty(STDERR_FILENO) != 0 && type && std::string_view(type) != "dumb";
-    const RunReport result =
-        run(options, terminal ? Progress(show_progress) : Progress([](const std::string&) {}));
+    const bool terminal = on_terminal();
+    Surroundings surroundings;
+    if (terminal)
+        surroundings.progress = show_progress;
+    surroundings.log = files.log ? &*files.log : nullptr;
+    const RunReport result = run(arguments.options, surroundings);
     if (terminal)
         show_progress("");
 
-    const bool measured = std::any_of(result.paths.begin(), result.paths.end(),
-                                      [](const PathReport& path) { return !path.turns.empty(); });
-    if (options.json)
-        fmt::print("{}\n", json_text(to_json(options, look_around(), result)));
-    else if (measured)
-        fmt::print("{}", to_text(options, look_around(), result));
-    std::fflush(stdout);
-
+    print(arguments, result);
+    int status = exit_ok;
+    if (std::fflush(stdout) != 0)
+        status = report(self, "", error_from_errno(errno, "writing the results"));
+    if (const int written = files.finish(result); written != exit_ok)
+        status = written;
     if (result.failure)
         return report(self, result.failure->subject, result.failure->error);
-    return result.interrupted ? exit_failed : exit_ok;
+    return result.interrupted ? exit_failed : status;
+}
+
+void add_load(CLI::App& sub, Options& options, RawOptions& raw)
+{
+    sub.add_option("--rw", raw.workloads,
+                   "read, write (in order), randread, randwrite; rw, randrw (mixed); a list: "
+                   "read,randread")
+        ->capture_default_str();
+    sub.add_option("--read-percent,--rwmixread", raw.read_percent,
+                   "Of mixed I/Os, how many are reads [50]");
+    sub.add_option("--bs", raw.block_bytes, "Size of one I/O; a list: 4k,64k")
+        ->capture_default_str();
+    sub.add_option("--depth", raw.depths, "I/Os in flight, of each thread; a list: 1,16")
+        ->capture_default_str();
+    sub.add_option("--threads", options.threads,
+                   "Threads, each with a queue and a part of --size of its own")
+        ->capture_default_str();
+    sub.add_option("--cpus,--cpu", raw.cpus,
+                   "Thread i runs on CPU i of this list, and from its start again");
+}
+
+void add_extent(CLI::App& sub, Options& options, RawOptions& raw)
+{
+    auto* runtime = sub.add_option("--runtime", options.runtime_s, "Seconds a path and round")
+                        ->capture_default_str();
+    sub.add_option("--ios", options.ios, "I/Os a path and round, in place of a time")
+        ->check(CLI::PositiveNumber)
+        ->excludes(runtime);
+    sub.add_option("--rounds", options.rounds, "Rounds")
+        ->capture_default_str()
+        ->check(CLI::Range(1, 10000));
+    sub.add_option("--warmup", options.warmup_ios, "I/Os before each measurement that do not count")
+        ->capture_default_str();
+    sub.add_option("--size", raw.region_bytes, "The part of each path that is used, from its begin")
+        ->capture_default_str();
+    sub.add_option("--seed", options.seed, "For places and patterns")->capture_default_str();
 }
 
 }  // namespace
@@ -70,7 +168,6 @@ void add_bench(CLI::App& app, Run& run)
 {
     auto arguments = std::make_shared<Arguments>();
     Options& options = arguments->options;
-    RawOptions& raw = arguments->raw;
     CLI::App* sub = app.add_subcommand(
         "bench", "Measure data paths side by side: each has its turn in each round");
     sub->add_option("uri", options.uris,
@@ -78,35 +175,18 @@ void add_bench(CLI::App& app, Run& run)
                     "verbs://ADDR:4420/NQN?nsid=1")
         ->type_name("URI")
         ->required();
-    sub->add_option("--rw", raw.workload, "read, write, randread or randwrite")
-        ->capture_default_str();
-    sub->add_option("--bs", raw.block_bytes, "Size of one I/O")->capture_default_str();
-    sub->add_option("--depth", options.depth, "I/Os in flight")
-        ->capture_default_str()
-        ->check(CLI::Range(1, 1024));
-    auto* runtime = sub->add_option("--runtime", options.runtime_s, "Seconds a path and round")
-                        ->capture_default_str();
-    sub->add_option("--ios", options.ios, "I/Os a path and round, in place of a time")
-        ->check(CLI::PositiveNumber)
-        ->excludes(runtime);
-    sub->add_option("--rounds", options.rounds, "Rounds")
-        ->capture_default_str()
-        ->check(CLI::Range(1, 10000));
-    sub->add_option("--warmup", options.warmup_ios,
-                    "I/Os before each measurement that do not count")
-        ->capture_default_str();
-    sub->add_option("--size", raw.region_bytes,
-                    "The part of each path that is used, from its begin")
-        ->capture_default_str();
-    sub->add_option("--seed", options.seed, "For places and patterns")->capture_default_str();
-    sub->add_option("--cpu", options.cpu, "Run on this CPU, with all threads of this process")
-        ->check(CLI::NonNegativeNumber);
+    add_load(*sub, options, arguments->raw);
+    add_extent(*sub, options, arguments->raw);
     sub->add_flag("--verify", options.verify,
-                  "Check all data block by block; reads: FILLS --size of each path first");
+                  "Check all data block by block; what reads: FILLS --size of each path first");
     sub->add_flag("--allow-write", options.allow_write,
-                  "Yes, overwrite: --rw write, randwrite and --verify want it. A device in use or "
+                  "Yes, overwrite: whatever writes and --verify want it. A device in use or "
                   "with partitions is refused all the same");
-    sub->add_flag("--json", options.json, "JSON with the figures of each round");
+    sub->add_flag("--json", arguments->json, "JSON with the figures of each round");
+    sub->add_option("--csv", arguments->csv_file, "One line for each point, path and figure")
+        ->type_name("FILE");
+    sub->add_option("--log", arguments->log_file, "One line for each measured I/O")
+        ->type_name("FILE");
     sub->callback([arguments, &run] { run = [arguments] { return bench_paths(*arguments); }; });
 }
 

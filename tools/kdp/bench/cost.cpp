@@ -10,6 +10,7 @@
 #include <string>
 
 #include "bench/clock.hpp"
+#include "bench/interrupts.hpp"
 
 namespace kdp::tool::bench {
 namespace {
@@ -68,6 +69,7 @@ CostSample cost_so_far()
     sample.total.voluntary_switches = static_cast<std::uint64_t>(usage.ru_nvcsw);
     sample.total.involuntary_switches = static_cast<std::uint64_t>(usage.ru_nivcsw);
     sample.total.machine = read_machine_time();
+    sample.total.interrupts = interrupts_so_far();
     sample.wall_ns = now_ns();
     return sample;
 }
@@ -82,6 +84,8 @@ Cost cost_between(const CostSample& begin, const CostSample& end)
     cost.process_user_ns = b.process_user_ns - a.process_user_ns;
     if (a.machine && b.machine && end.wall_ns - begin.wall_ns >= machine_time_needs_ns)
         cost.machine = difference(*b.machine, *a.machine);
+    if (a.interrupts && b.interrupts)
+        cost.interrupts = *b.interrupts - *a.interrupts;
     return cost;
 }
 

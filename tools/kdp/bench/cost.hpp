@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /// @file
-/// What a stretch of work costs: context switches and CPU time.
+/// What a stretch of work costs: context switches, interrupts and CPU time.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,14 @@ struct MachineTime {
     std::optional<std::uint64_t> softirq_ns;    ///< of that: softirqs, likewise
 };
 
-/// Of all threads of this process.
+/// Of all threads of this process, where nothing else is said.
 struct Cost {
     std::uint64_t voluntary_switches = 0;
     std::uint64_t involuntary_switches = 0;
     std::uint64_t process_cpu_ns = 0;   ///< user and system
     std::uint64_t process_user_ns = 0;  ///< the part in user space, as getrusage splits it
     std::optional<MachineTime> machine;
+    std::optional<std::uint64_t> interrupts;  ///< of the whole machine, from /proc/interrupts
 };
 
 /// The tallies at one moment; their difference is a Cost.

@@ -27,11 +27,19 @@ FabricMeter FabricMeter::of(const PathUri& uri)
     return meter;
 }
 
-std::optional<FabricCounters> FabricMeter::read(const DataPath& path) const
+std::optional<FabricCounters> FabricMeter::read(
+    std::span<const std::unique_ptr<DataPath>> paths) const
 {
     if (by_path_) {
-        const PathCounters c = path.counters();
-        return FabricCounters{c.doorbells, c.work_requests, c.completions, c.registrations, {}};
+        FabricCounters sum;
+        for (const auto& path : paths) {
+            const PathCounters c = path->counters();
+            sum.doorbells += c.doorbells;
+            sum.work_requests += c.work_requests;
+            sum.completions += c.completions;
+            sum.registrations += c.registrations;
+        }
+        return sum;
     }
     if (!instance_)
         return std::nullopt;

@@ -5,8 +5,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
-#include <string>
+#include <span>
 
 #include <kdp/data_path.hpp>
 #include <kdp/uri.hpp>
@@ -27,7 +28,9 @@ public:
     [[nodiscard]] static FabricMeter of(const PathUri& uri);
 
     /// The tallies now; nullopt where nobody counts, as for the in-tree driver.
-    [[nodiscard]] std::optional<FabricCounters> read(const DataPath& path) const;
+    /// @p paths: those of all threads.
+    [[nodiscard]] std::optional<FabricCounters> read(
+        std::span<const std::unique_ptr<DataPath>> paths) const;
 
 private:
     bool by_path_ = false;

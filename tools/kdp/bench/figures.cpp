@@ -23,10 +23,28 @@ double a_second(const Turn& turn, double total)
     return total * 1e9 / static_cast<double>(turn.elapsed_ns);
 }
 
-template <int permille>
-Value percentile_us(const Turn& turn)
+double to_us(double ns)
 {
-    return static_cast<double>(turn.latency.percentile(permille / 10.0)) / 1000;
+    return ns / 1000;
+}
+double to_us(std::uint64_t ns)
+{
+    return static_cast<double>(ns) / 1000;
+}
+
+template <auto Latencies::*part>
+Value latency_us(const Turn& turn)
+{
+    return to_us(turn.latency.*part);
+}
+
+/// Of reads or of writes, where both are there.
+template <auto Turn::*direction, auto Latencies::*part>
+Value latency_of_us(const Turn& turn)
+{
+    if (!(turn.*direction))
+        return std::nullopt;
+    return to_us((*(turn.*direction)).*part);
 }
 
 template <std::uint64_t FabricCounters::*counter>
@@ -42,13 +60,23 @@ constexpr Figure all_figures[] = {
      [](const Turn& t) -> Value { return a_second(t, static_cast<double>(t.ios)); }},
     {"bandwidth_mib_s", "bandwidth, MiB/s",
      [](const Turn& t) -> Value { return a_second(t, static_cast<double>(t.bytes) / (1 << 20)); }},
-    {"lat_mean_us", "latency mean, us",
-     [](const Turn& t) -> Value { return t.latency.mean() / 1000; }},
-    {"lat_p50_us", "latency p50, us", percentile_us<500>},
-    {"lat_p99_us", "latency p99, us", percentile_us<990>},
-    {"lat_p99_9_us", "latency p99.9, us", percentile_us<999>},
-    {"lat_max_us", "latency max, us",
-     [](const Turn& t) -> Value { return static_cast<double>(t.latency.max()) / 1000; }},
+    {"lat_mean_us", "latency mean, us", latency_us<&Latencies::mean>},
+    {"lat_p50_us", "latency p50, us", latency_us<&Latencies::p50>},
+    {"lat_p99_us", "latency p99, us", latency_us<&Latencies::p99>},
+    {"lat_p99_9_us", "latency p99.9, us", latency_us<&Latencies::p99_9>},
+    {"lat_max_us", "latency max, us", latency_us<&Latencies::max>},
+    {"lat_read_mean_us", "  of reads: mean, us",
+     latency_of_us<&Turn::read_latency, &Latencies::mean>, true},
+    {"lat_read_p50_us", "  of reads: p50, us", latency_of_us<&Turn::read_latency, &Latencies::p50>,
+     true},
+    {"lat_read_p99_us", "  of reads: p99, us", latency_of_us<&Turn::read_latency, &Latencies::p99>,
+     true},
+    {"lat_write_mean_us", "  of writes: mean, us",
+     latency_of_us<&Turn::write_latency, &Latencies::mean>, true},
+    {"lat_write_p50_us", "  of writes: p50, us",
+     latency_of_us<&Turn::write_latency, &Latencies::p50>, true},
+    {"lat_write_p99_us", "  of writes: p99, us",
+     latency_of_us<&Turn::write_latency, &Latencies::p99>, true},
     {"system_calls_per_io", "system calls per I/O",
      [](const Turn& t) -> Value {
          if (!t.system_calls)
@@ -60,6 +88,12 @@ constexpr Figure all_figures[] = {
          return an_io(t,
                       static_cast<double>(t.cost.voluntary_switches + t.cost.involuntary_switches));
      }},
+    {"interrupts_per_io", "interrupts per I/O",
+     [](const Turn& t) -> Value {
+         if (!t.cost.interrupts)
+             return std::nullopt;
+         return an_io(t, static_cast<double>(*t.cost.interrupts));
+     }},
     {"cpu_process_us_per_io", "CPU this process, us per I/O",
      [](const Turn& t) -> Value { return us_an_io(t, t.cost.process_cpu_ns); }},
     {"cpu_machine_us_per_io", "CPU whole machine, us per I/O",
@@ -68,6 +102,7 @@ constexpr Figure all_figures[] = {
              return std::nullopt;
          return us_an_io(t, t.cost.machine->busy_ns);
      }},
+
     {"cpu_interrupt_us_per_io", "  of that interrupts, us per I/O",
      [](const Turn& t) -> Value {
          if (!t.cost.machine || !t.cost.machine->interrupt_ns)
@@ -99,21 +134,17 @@ std::span<const Figure> figures() noexcept
     return all_figures;
 }
 
-std::optional<Summary> summarise(std::vector<double> values)
-{
-    if (values.empty())
-        return std::nullopt;
-    std::sort(values.begin(), values.end());
-    const std::size_t n = values.size();
-    return Summary{(values[(n - 1) / 2] + values[n / 2]) / 2, values.front(), values.back()};
-}
-
 std::optional<Summary> summarise(const Figure& figure, std::span<const Turn> turns)
 {
+    const bool any_whole =
+        std::any_of(turns.begin(), turns.end(), [](const Turn& turn) { return !turn.interrupted; });
     std::vector<double> values;
-    for (const Turn& turn : turns)
+    for (const Turn& turn : turns) {
+        if (turn.interrupted && any_whole)
+            continue;
         if (const auto value = figure.value(turn))
             values.push_back(*value);
+    }
     return summarise(std::move(values));
 }
 

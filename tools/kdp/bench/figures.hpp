@@ -8,7 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/runner.hpp"
+#include "bench/results.hpp"
+#include "bench/statistics.hpp"
 
 namespace kdp::tool::bench {
 
@@ -17,19 +18,17 @@ struct Figure {
     std::string_view heading;  ///< in the table, with the unit
     /// nullopt: not known for this path or in this run. Never 0 for that.
     std::optional<double> (*value)(const Turn& turn);
+    bool only_mixed = false;  ///< there where reads and writes are mixed, and nowhere else
 };
+
+/// Of which points of a latency distribution are shown, percent; 100 is the maximum.
+inline constexpr double percents[] = {1,  5,  10,   25,   50,    75,    90,
+                                      95, 99, 99.5, 99.9, 99.95, 99.99, 100};
 
 [[nodiscard]] std::span<const Figure> figures() noexcept;
 
-/// Over the rounds. Not known in one round counts as not there.
-struct Summary {
-    double median = 0;  ///< of an even number: the mean of the middle two
-    double min = 0;
-    double max = 0;
-};
-
-/// nullopt for no values.
-[[nodiscard]] std::optional<Summary> summarise(std::vector<double> values);
+/// Over the rounds in which it is known; nullopt if there are none. A round that ended early counts
+/// only where no other is there.
 [[nodiscard]] std::optional<Summary> summarise(const Figure& figure, std::span<const Turn> turns);
 
 }  // namespace kdp::tool::bench

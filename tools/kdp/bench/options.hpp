@@ -6,51 +6,49 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <kdp/result.hpp>
 
+#include "bench/shape.hpp"
+
 namespace kdp::tool::bench {
-
-enum class Workload : std::uint8_t { read, write, randread, randwrite };
-
-[[nodiscard]] std::optional<Workload> parse_workload(std::string_view text);
-[[nodiscard]] std::string_view workload_name(Workload workload) noexcept;
-[[nodiscard]] constexpr bool is_write(Workload w) noexcept
-{
-    return w == Workload::write || w == Workload::randwrite;
-}
-[[nodiscard]] constexpr bool is_random(Workload w) noexcept
-{
-    return w == Workload::randread || w == Workload::randwrite;
-}
 
 struct Options {
     std::vector<std::string> uris;
-    Workload workload = Workload::randread;
-    std::uint32_t block_bytes = 4096;  ///< of one I/O
-    unsigned depth = 1;
+    std::vector<Workload> workloads = {Workload::randread};
+    std::optional<unsigned> read_percent;  ///< of mixed workloads; nullopt: there are none
+    std::vector<std::uint32_t> block_bytes = {4096};
+    std::vector<unsigned> depths = {1};  ///< of each thread
+    unsigned threads = 1;
     double runtime_s = 2;   ///< a path and round, unless ios says otherwise
-    std::uint64_t ios = 0;  ///< a path and round; 0: by runtime
+    std::uint64_t ios = 0;  ///< a path and round, of all threads together; 0: by runtime
     unsigned rounds = 3;
     std::uint64_t warmup_ios = 200;  ///< before each measurement
     std::uint64_t region_bytes = std::uint64_t{64} << 20;
     std::uint64_t seed = 1;
-    int cpu = -1;  ///< -1: wherever the scheduler likes
+    std::vector<int> cpus;  ///< thread i runs on cpus[i mod size]; empty: where the scheduler likes
     bool verify = false;
     bool allow_write = false;
-    bool json = false;
 
     /// Some I/O of this run changes data.
-    [[nodiscard]] bool writes() const noexcept { return is_write(workload) || verify; }
+    [[nodiscard]] bool writes() const noexcept;
+    [[nodiscard]] std::uint32_t largest_block() const noexcept;
+    [[nodiscard]] unsigned largest_depth() const noexcept;
 };
 
-/// The texts of the command line that need more than a number.
+/// The points of a run, in the order in which they are measured: every workload with every block
+/// size with every depth, the depth changing fastest.
+[[nodiscard]] std::vector<Shape> points(const Options& options);
+
+/// The texts of the command line that need more than a number. Lists are separated by commas.
 struct RawOptions {
-    std::string workload = "randread";
+    std::string workloads = "randread";
     std::string block_bytes = "4k";
+    std::string depths = "1";
+    std::string cpus;
     std::string region_bytes = "64m";
+    std::optional<unsigned> read_percent;
 };
 
 /// Parse @p raw into @p options and check that everything fits together. The error's text names

@@ -2,14 +2,16 @@
 #include "bench/path_run.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <deque>
 #include <filesystem>
 
 #include <fmt/format.h>
 
-#include "bench/addresses.hpp"
 #include "bench/cost.hpp"
 #include "bench/system_calls.hpp"
+#include "bench/verify.hpp"
 #include "units.hpp"
 
 namespace kdp::tool::bench {
@@ -17,7 +19,7 @@ namespace {
 
 constexpr std::uint32_t fill_bytes = 128 * 1024;  // an I/O of the filling at most
 
-// enough for a mean, and an end for slow paths
+// enough for a mean, and an end for slow paths; of each thread
 constexpr std::uint64_t counted_ios = 200;
 constexpr std::uint64_t counted_ns = 500'000'000;
 
@@ -26,209 +28,321 @@ Error does_not_fit(std::string sentence)
     return Error{EINVAL, std::move(sentence)};
 }
 
+/// The share of @p thread in @p ios, so that all shares together are all.
+std::uint64_t share(std::uint64_t ios, unsigned thread, unsigned threads)
+{
+    return ios / threads + (thread < ios % threads ? 1 : 0);
+}
+
+std::uint64_t ios_of(const std::vector<LoopResult>& results)
+{
+    std::uint64_t ios = 0;
+    for (const LoopResult& result : results)
+        ios += result.ios();
+    return ios;
+}
+
+/// The first error; EILSEQ before others, since a thread that was only told to stop, or lost the
+/// path at the same time, knows less.
+Status first_error(const std::vector<LoopResult>& results)
+{
+    const LoopResult* first = nullptr;
+    for (const LoopResult& result : results)
+        if (!result.status && (!first || (result.status.error().code == EILSEQ &&
+                                          first->status.error().code != EILSEQ)))
+            first = &result;
+    return first ? first->status : ok();
+}
+
 }  // namespace
 
-PathRun::PathRun(const Options& options, PathUri uri, std::unique_ptr<DataPath> path, Buffer buffer)
-    : options_(&options),
-      uri_(std::move(uri)),
-      buffer_(std::move(buffer)),
-      path_(std::move(path)),
-      io_(std::make_unique<IoLoop>(*path_, buffer_.memory(), options.depth)),
-      fabric_(FabricMeter::of(uri_)),
-      io_bytes_(options.block_bytes),
-      blocks_an_io_(options.block_bytes / path_->info().block_size),
-      places_(std::min(options.region_bytes / io_bytes_, path_->info().blocks / blocks_an_io_))
+Result<std::vector<std::unique_ptr<DataPath>>> open_library_paths(const PathUri& uri,
+                                                                  const OpenOptions& options,
+                                                                  unsigned count)
 {
+    std::vector<std::unique_ptr<DataPath>> paths;
+    for (unsigned i = 0; i < count; i++) {
+        auto path = open_path(uri, options);
+        if (!path)
+            return path.error();
+        paths.push_back(std::move(path).value());
+    }
+    return paths;
 }
 
-Result<PathRun> PathRun::open(const std::string& text, const Options& options)
+std::string label_of(const PathUri& uri)
 {
-    auto uri = parse_uri(text);
-    if (!uri)
-        return uri.error();
-    OpenOptions how;
-    how.depth = options.depth;
-    how.read_only = !options.writes();
-    auto path = open_path(text, how);
-    if (!path)
-        return path.error();
+    if (uri.scheme == Scheme::verbs)
+        return fmt::format("verbs:{}", uri.host);
+    return fmt::format("{}:{}", scheme_name(uri.scheme),
+                       std::filesystem::path(uri.device).filename().string());
+}
 
-    const NamespaceInfo& info = (*path)->info();
-    if (options.block_bytes % info.block_size != 0)
+Status check_fits(const NamespaceInfo& info, const Shape& shape)
+{
+    if (shape.block_bytes % info.block_size != 0)
         return does_not_fit(fmt::format("--bs {} is no multiple of its block size, {}",
-                                        options.block_bytes, info.block_size));
-    if (options.block_bytes > info.max_transfer)
+                                        shape.block_bytes, info.block_size));
+    if (shape.block_bytes > info.max_transfer)
         return does_not_fit(fmt::format("--bs {} is more than it takes in one I/O, {}",
-                                        options.block_bytes, info.max_transfer));
-    if (info.blocks < std::uint64_t{options.block_bytes} / info.block_size * options.depth)
-        return does_not_fit(fmt::format("{} of data are fewer than --depth times --bs",
-                                        format_bytes(info.blocks * info.block_size)));
+                                        shape.block_bytes, info.max_transfer));
+    if (info.blocks / (shape.block_bytes / info.block_size) / shape.threads < shape.depth)
+        return does_not_fit(fmt::format("{} of data are fewer than --depth times --bs{}",
+                                        format_bytes(info.blocks * info.block_size),
+                                        shape.threads > 1 ? " times --threads" : ""));
+    return ok();
+}
+
+PathRun::PathRun(const Options& options, const Shape& shape, const PathUri& uri, Paths paths,
+                 std::vector<Buffer> buffers)
+    : options_(&options),
+      shape_(shape),
+      buffers_(std::move(buffers)),
+      paths_(std::move(paths)),
+      team_(std::make_unique<Team>(shape.threads, options.cpus)),
+      fabric_(FabricMeter::of(uri)),
+      blocks_an_io_(shape.block_bytes / info().block_size),
+      places_(std::min(options.region_bytes / shape.block_bytes, info().blocks / blocks_an_io_) /
+              shape.threads)
+{
+    for (std::size_t i = 0; i < paths_.size(); i++)
+        loops_.push_back(std::make_unique<IoLoop>(*paths_[i], buffers_[i].memory(), shape.depth));
+}
+
+Result<PathRun> PathRun::open(const PathUri& uri, const Shape& shape, const Options& options,
+                              const Opener& opener)
+{
+    OpenOptions how;
+    how.depth = shape.depth;
+    how.read_only = !shape.writes() && !options.verify;
+    auto paths = opener(uri, how, shape.threads);
+    if (!paths)
+        return paths.error();
+    if (const Status fits = check_fits((*paths).front()->info(), shape); !fits)
+        return fits.error();
 
     const std::size_t largest =
-        std::max(options.block_bytes, options.verify ? fill_bytes : std::uint32_t{0});
-    auto buffer = Buffer::allocate(largest * options.depth);
-    if (!buffer)
-        return buffer.error();
-    // Zeroes might be treated differently from data on the way.
-    Pattern(512, options.seed).fill(buffer->memory(), 0);
-    if (const Status status = (*path)->register_buffer(buffer->memory()); !status)
-        return status.error();
-    return PathRun(options, std::move(uri).value(), std::move(path).value(),
-                   std::move(buffer).value());
+        std::max(shape.block_bytes, options.verify ? fill_bytes : std::uint32_t{0});
+    std::vector<Buffer> buffers;
+    for (const auto& path : *paths) {
+        auto buffer = Buffer::allocate(largest * shape.depth);
+        if (!buffer)
+            return buffer.error();
+        // Zeroes might be treated differently from data on the way.
+        Pattern(512, options.seed).fill(buffer->memory(), 0);
+        if (const Status status = path->register_buffer(buffer->memory()); !status)
+            return status.error();
+        buffers.push_back(std::move(buffer).value());
+    }
+    return PathRun(options, shape, uri, std::move(paths).value(), std::move(buffers));
 }
 
-std::string PathRun::label() const
+/// Each thread its goal, or nothing if that has no plan. The first that fails stops the others.
+PathRun::Results PathRun::run_all(Goals goals, const Team::Moment& before,
+                                  const Team::Moment& after)
 {
-    if (uri_.scheme == Scheme::verbs)
-        return fmt::format("verbs:{}", uri_.host);
-    return fmt::format("{}:{}", scheme_name(uri_.scheme),
-                       std::filesystem::path(uri_.device).filename().string());
+    std::atomic<bool> stop = false;
+    Results results(goals.size());
+    team_->run(
+        [&](unsigned i) {
+            if (!goals[i].plan)
+                return;
+            goals[i].stop = &stop;
+            results[i] = loops_[i]->run(goals[i]);
+            if (!results[i].status)
+                stop.store(true, std::memory_order_relaxed);
+        },
+        before, after);
+    return results;
+}
+
+PathRun::Goals PathRun::goals_of(const Plans& plans) const
+{
+    Goals goals(plans.size());
+    for (std::size_t i = 0; i < goals.size(); i++) {
+        goals[i].plan = plans[i].get();
+        goals[i].bytes = shape_.block_bytes;
+        goals[i].pattern_block = options_->verify ? info().block_size : 0;
+    }
+    return goals;
 }
 
 Status PathRun::fill()
 {
-    const Pattern pattern(path_->info().block_size, options_->seed);
-    // As large as the path takes; the rest of the region by I/Os of the run's own size.
-    std::uint32_t bytes = io_bytes_;
-    while (bytes * 2 <= fill_bytes && bytes * 2 <= path_->info().max_transfer)
+    return fill_with(options_->seed);
+}
+
+Status PathRun::fill_with(std::uint64_t seed)
+{
+    // As large as the path takes; the rest of each slice by I/Os of the run's own size.
+    std::uint32_t bytes = shape_.block_bytes;
+    while (bytes * 2 <= fill_bytes && bytes * 2 <= info().max_transfer)
         bytes *= 2;
-    const std::uint64_t whole = region_bytes() / bytes;
-    const std::uint64_t rest = region_bytes() % bytes / io_bytes_;
-    std::uint64_t lba = 0;
-    for (const auto& [size, count] : {std::pair{bytes, whole}, std::pair{io_bytes_, rest}}) {
+    const std::uint64_t slice_bytes = places_ * shape_.block_bytes;
+    const std::uint64_t whole = slice_bytes / bytes;
+    const std::uint64_t rest = slice_bytes % bytes / shape_.block_bytes;
+    std::uint64_t done = 0;  // blocks of each slice
+    for (const auto& [size, count] :
+         {std::pair{bytes, whole}, std::pair{shape_.block_bytes, rest}}) {
         if (count == 0)
             continue;
-        Goal goal;
-        goal.op = Op::write;
-        goal.bytes = size;
-        goal.ios = count;
-        goal.pattern = &pattern;
-        goal.next = [&lba, step = size / path_->info().block_size] {
-            return std::exchange(lba, lba + step);
-        };
-        if (const auto done = io_->run(goal); !done)
-            return done.error();
+        const std::uint64_t step = size / info().block_size;
+        std::deque<InOrder> plans;
+        Goals goals(shape_.threads);
+        for (unsigned i = 0; i < shape_.threads; i++) {
+            const Slice slice = slice_of(i, places_, blocks_an_io_);
+            goals[i].plan = &plans.emplace_back(Op::write, slice.first_lba + done, step, seed);
+            goals[i].bytes = size;
+            goals[i].ios = count;
+            goals[i].pattern_block = info().block_size;
+        }
+        if (const Status status = first_error(run_all(std::move(goals))); !status)
+            return status;
+        done += count * step;
     }
     return ok();
 }
 
-/// Read every place that is marked in @p written. Returns how many blocks it checked.
-Result<std::uint64_t> PathRun::read_back(const std::vector<bool>& written, const Pattern& pattern)
+/// Read every place that was written. Adds how many blocks it checked to the turn's.
+Status PathRun::read_back(const Plans& plans, Turn& turn)
 {
-    auto at = written.begin();
-    Goal goal;
-    goal.bytes = io_bytes_;
-    goal.ios = static_cast<std::uint64_t>(std::count(written.begin(), written.end(), true));
-    goal.pattern = &pattern;
-    goal.next = [&] {
-        at = std::find(at, written.end(), true);
-        return static_cast<std::uint64_t>(at++ - written.begin()) * blocks_an_io_;
-    };
-    if (goal.ios == 0)
-        return std::uint64_t{0};
-    auto done = io_->run(goal);
-    if (!done)
-        return done.error();
-    return done->ios * blocks_an_io_;
+    std::deque<ReadBack> back;
+    Goals goals = goals_of(plans);
+    for (std::size_t i = 0; i < plans.size(); i++) {
+        goals[i].ios = plans[i]->written();
+        goals[i].plan = goals[i].ios != 0 ? &back.emplace_back(*plans[i]) : nullptr;
+    }
+    const Results results = run_all(std::move(goals));
+    turn.verified_blocks += ios_of(results) * blocks_an_io_;
+    return first_error(results);
 }
 
-Status PathRun::warm_up(const Goal& goal)
+Status PathRun::warm_up(Goals goals)
 {
     if (options_->warmup_ios == 0)
         return ok();
-    Goal some = goal;
-    some.ios = options_->warmup_ios;
-    const auto done = io_->run(some);
-    return done ? ok() : Status(done.error());
+    const auto threads = static_cast<unsigned>(goals.size());
+    for (Goal& goal : goals)
+        goal.ios = (options_->warmup_ios + threads - 1) / threads;
+    return first_error(run_all(std::move(goals)));
 }
 
-Result<Turn> PathRun::measure(const Goal& goal)
+void PathRun::measure(Goals goals, TurnOutcome& outcome)
 {
-    Goal all = goal;
-    all.ios = options_->ios;
-    if (all.ios == 0)
-        all.runtime_ns = static_cast<std::uint64_t>(options_->runtime_s * 1e9);
+    const auto threads = static_cast<unsigned>(goals.size());
+    for (unsigned i = 0; i < threads; i++) {
+        if (options_->ios != 0)
+            goals[i].ios = share(options_->ios, i, threads);
+        else
+            goals[i].runtime_ns = static_cast<std::uint64_t>(options_->runtime_s * 1e9);
+    }
+    std::optional<FabricCounters> fabric_begin, fabric_end;
+    CostSample begin, end;
+    const Results results = run_all(
+        std::move(goals),
+        [&] {
+            fabric_begin = fabric_.read(paths_);
+            begin = cost_so_far();
+        },
+        [&] {
+            end = cost_so_far();
+            fabric_end = fabric_.read(paths_);
+        });
 
-    const auto fabric_begin = fabric_.read(*path_);
-    const CostSample begin = cost_so_far();
-    auto done = io_->run(all);
-    const CostSample end = cost_so_far();
-    const auto fabric_end = fabric_.read(*path_);
-    if (!done)
-        return done.error();
-
-    Turn turn;
-    turn.ios = done->ios;
-    turn.bytes = done->ios * io_bytes_;
-    turn.elapsed_ns = done->elapsed_ns;
-    turn.latency = std::move(done->latency);
-    turn.interrupted = done->interrupted;
+    Turn& turn = outcome.turn;
+    outcome.status = first_error(results);
+    std::uint64_t begin_ns = UINT64_MAX, end_ns = 0;
+    for (const LoopResult& result : results) {
+        outcome.reads.merge(result.reads);
+        outcome.writes.merge(result.writes);
+        begin_ns = std::min(begin_ns, result.begin_ns);
+        end_ns = std::max(end_ns, result.end_ns);
+        turn.interrupted = turn.interrupted || result.interrupted || !result.status;
+    }
+    turn.ios = ios_of(results);
+    turn.bytes = turn.ios * shape_.block_bytes;
+    turn.elapsed_ns = end_ns - begin_ns;
+    Histogram all = outcome.reads;
+    all.merge(outcome.writes);
+    turn.latency = Latencies::of(all);
+    if (shape_.mixed()) {
+        if (outcome.reads.count() > 0)
+            turn.read_latency = Latencies::of(outcome.reads);
+        if (outcome.writes.count() > 0)
+            turn.write_latency = Latencies::of(outcome.writes);
+    }
     turn.cost = cost_between(begin, end);
     if (fabric_begin && fabric_end)
         turn.fabric = *fabric_end - *fabric_begin;
-    return turn;
+    if (options_->verify)
+        turn.verified_blocks = outcome.reads.count() * blocks_an_io_;
 }
 
-Status PathRun::count_system_calls(const Goal& goal, Turn& turn)
+Status PathRun::count_system_calls(Goals goals, Turn& turn)
 {
-    if (turn.ios == 0)
+    if (turn.ios == 0 || turn.interrupted)
         return ok();
     const auto counter = SystemCallCounter::start();
     if (!counter)
         return ok();  // the run's report says why
-    Goal some = goal;
-    some.ios = std::min(turn.ios, counted_ios);
-    some.runtime_ns = counted_ns;
-    const auto before = counter.value().count();
-    const auto done = io_->run(some);
-    const auto after = counter.value().count();
-    if (!done)
-        return done.error();
-    turn.counted_ios = done.value().ios;
+    const auto threads = static_cast<unsigned>(goals.size());
+    const std::uint64_t ios = std::min(turn.ios, counted_ios * threads);
+    for (unsigned i = 0; i < threads; i++) {
+        goals[i].ios = std::max<std::uint64_t>(share(ios, i, threads), 1);
+        goals[i].runtime_ns = counted_ns;
+    }
+    std::optional<std::uint64_t> before, after;
+    const auto count = [&]() -> std::optional<std::uint64_t> {
+        const auto calls = counter.value().count();
+        return calls ? std::optional(calls.value()) : std::nullopt;
+    };
+    const Results results = run_all(
+        std::move(goals), [&] { before = count(); }, [&] { after = count(); });
+    if (const Status status = first_error(results); !status)
+        return status;
+    turn.counted_ios = ios_of(results);
     if (before && after && turn.counted_ios > 0)
-        turn.system_calls = after.value() - before.value();
+        turn.system_calls = *after - *before;
     return ok();
 }
 
-Result<Turn> PathRun::take_turn(unsigned round, unsigned index)
+TurnOutcome PathRun::take_turn(unsigned round, std::uint32_t pass, LatencyLog* log)
 {
-    const bool writing = is_write(options_->workload);
-    // Reads look for what fill() wrote; writes carry a seed of their own in each turn, so that
-    // what an earlier turn left behind cannot pass for this one's.
-    const std::uint64_t pass = writing ? std::uint64_t{round} << 16 | (index + 1) : 0;
-    const Pattern pattern(path_->info().block_size, options_->seed + (pass << 32));
-    std::vector<bool> written(writing && options_->verify ? places_ : 0);
-    // The same places for every path of a round.
-    Addresses addresses(places_, is_random(options_->workload), mix64(options_->seed) + round);
-
-    Goal goal;
-    goal.op = writing ? Op::write : Op::read;
-    goal.bytes = io_bytes_;
-    goal.pattern = options_->verify ? &pattern : nullptr;
-    goal.next = [&] {
-        const std::uint64_t place = addresses.next();
-        if (!written.empty())
-            written[place] = true;
-        return place * blocks_an_io_;
-    };
-
-    if (const Status warm = warm_up(goal); !warm)
-        return warm.error();
-    auto turn = measure(goal);
-    if (!turn)
-        return turn.error();
-    turn->round = round;
-    if (const Status counted = count_system_calls(goal, *turn); !counted)
-        return counted.error();
-    if (options_->verify && !writing)
-        turn->verified_blocks = turn->ios * blocks_an_io_;
-    if (options_->verify && writing) {
-        auto checked = read_back(written, pattern);
-        if (!checked)
-            return checked.error();
-        turn->verified_blocks = checked.value();
+    TurnOutcome outcome;
+    outcome.turn.round = round;
+    // Reads look for what fill() wrote; what writes carry is new in each turn, so that what an
+    // earlier turn left behind cannot pass for this one's.
+    const bool books = options_->verify && shape_.writes();
+    const std::uint64_t seed = options_->seed + (books ? std::uint64_t{pass} << 32 : 0);
+    if (books && shape_.reads()) {
+        outcome.status = fill_with(seed);
+        if (!outcome.status)
+            return outcome;
     }
-    return turn;
+    Plans plans;
+    for (unsigned i = 0; i < shape_.threads; i++) {
+        // the same places for every path of a round
+        const std::uint64_t order = mix64(options_->seed + (std::uint64_t{i} << 32)) + round;
+        plans.push_back(std::make_unique<ShapedPlan>(slice_of(i, places_, blocks_an_io_), shape_,
+                                                     order, seed, books));
+    }
+    std::vector<LogRecords> records(log ? plans.size() : 0);
+    const Goals goals = goals_of(plans);
+
+    outcome.status = warm_up(goals);
+    if (!outcome.status)
+        return outcome;
+    Goals measured = goals;
+    for (std::size_t i = 0; i < records.size(); i++)
+        measured[i].log = &records[i];
+    measure(std::move(measured), outcome);
+    for (unsigned i = 0; i < records.size(); i++)
+        log->append(round, i, records[i]);
+    if (outcome.status)
+        outcome.status = count_system_calls(goals, outcome.turn);
+    if (outcome.status && books)
+        outcome.status = read_back(plans, outcome.turn);
+    return outcome;
 }
 
 }  // namespace kdp::tool::bench

@@ -50,19 +50,43 @@ Json environment_to_json(const Environment& env)
             {"distortions", distortions(env)}};
 }
 
+template <typename T>
+Json list_or_null(const std::vector<T>& list)
+{
+    return list.empty() ? Json(nullptr) : Json(list);
+}
+
 Json options_to_json(const Options& options, const RunReport& report)
 {
-    return {{"rw", workload_name(options.workload)},
+    Json workloads = Json::array();
+    for (const Workload workload : options.workloads)
+        workloads.push_back(workload_name(workload));
+    return {{"rw", workloads},
+            {"read_percent", or_null(options.read_percent)},
             {"bs", options.block_bytes},
-            {"depth", options.depth},
+            {"depth", options.depths},
+            {"threads", options.threads},
             {"ios", options.ios == 0 ? Json(nullptr) : Json(options.ios)},
             {"runtime_s", options.ios == 0 ? Json(options.runtime_s) : Json(nullptr)},
             {"rounds", options.rounds},
             {"warmup_ios", options.warmup_ios},
             {"region_bytes", report.region_bytes},
             {"seed", options.seed},
-            {"cpu", options.cpu < 0 ? Json(nullptr) : Json(options.cpu)},
-            {"verify", options.verify}};
+            {"cpus", list_or_null(options.cpus)},
+            {"verify", options.verify},
+            {"profile", false},
+            {"fabric", nullptr}};
+}
+
+Json failure_to_json(const std::optional<Failure>& failure)
+{
+    if (!failure)
+        return nullptr;
+    return {{"subject", failure->subject},
+            {"text", failure->error.text},
+            {"errno", failure->error.code},
+            {"errno_name", errno_name(failure->error.code)},
+            {"nvme_status", failure->error.nvme_status}};
 }
 
 Json totals_to_json(const Turn& turn)
@@ -72,6 +96,7 @@ Json totals_to_json(const Turn& turn)
                  {"system_calls", or_null(turn.system_calls)},
                  {"voluntary_switches", cost.voluntary_switches},
                  {"involuntary_switches", cost.involuntary_switches},
+                 {"interrupts", or_null(cost.interrupts)},
                  {"process_cpu_ns", cost.process_cpu_ns},
                  {"process_user_ns", cost.process_user_ns},
                  {"machine_busy_ns", nullptr},
@@ -112,26 +137,65 @@ Json turn_to_json(const Turn& turn)
             {"totals", totals_to_json(turn)}};
 }
 
-Json path_to_json(const PathReport& path)
+Json percentiles_to_json(const Histogram& latency)
+{
+    if (latency.count() == 0)
+        return nullptr;
+    Json list = Json::array();
+    for (const double percent : percents)
+        list.push_back({percent, static_cast<double>(latency.percentile(percent)) / 1000});
+    return list;
+}
+
+Json result_to_json(const Shape& shape, const PathResult& result)
 {
     Json summary = Json::object();
     for (const Figure& figure : figures()) {
-        const auto s = summarise(figure, path.turns);
-        summary[std::string(figure.key)] =
-            s ? Json{{"median", s->median}, {"min", s->min}, {"max", s->max}} : Json(nullptr);
+        const auto s = summarise(figure, result.turns);
+        summary[std::string(figure.key)] = s ? Json{{"mean", s->mean},
+                                                    {"half_width", or_null(s->half_width)},
+                                                    {"median", s->median},
+                                                    {"min", s->min},
+                                                    {"max", s->max}}
+                                             : Json(nullptr);
     }
     Json rounds = Json::array();
-    for (const Turn& turn : path.turns)
+    for (const Turn& turn : result.turns)
         rounds.push_back(turn_to_json(turn));
+    const Histogram none;
+    return {{"path", result.path},
+            {"summary", summary},
+            {"percentiles_us", percentiles_to_json(result.latency())},
+            {"percentiles_read_us", percentiles_to_json(shape.mixed() ? result.reads : none)},
+            {"percentiles_write_us", percentiles_to_json(shape.mixed() ? result.writes : none)},
+            {"rounds", rounds},
+            {"projection", nullptr},
+            {"failure", failure_to_json(result.failure)}};
+}
+
+Json point_to_json(const PointReport& point)
+{
+    const Shape& shape = point.shape;
+    Json results = Json::array();
+    for (const PathResult& result : point.results)
+        results.push_back(result_to_json(shape, result));
+    return {{"rw", workload_name(shape.workload)},
+            {"read_percent", shape.read_percent},
+            {"bs", shape.block_bytes},
+            {"depth", shape.depth},
+            {"threads", shape.threads},
+            {"results", results}};
+}
+
+Json path_to_json(const PathReport& path)
+{
     return {{"uri", path.uri},
             {"label", path.label},
             {"device", path.info.device},
             {"rdma_device", text_or_null(path.info.provider)},
             {"blocks", path.info.blocks},
             {"block_size", path.info.block_size},
-            {"max_transfer", path.info.max_transfer},
-            {"summary", summary},
-            {"rounds", rounds}};
+            {"max_transfer", path.info.max_transfer}};
 }
 
 }  // namespace
@@ -139,25 +203,23 @@ Json path_to_json(const PathReport& path)
 nlohmann::ordered_json to_json(const Options& options, const Environment& environment,
                                const RunReport& report)
 {
-    Json paths = Json::array();
+    Json paths = Json::array(), points = Json::array();
     for (const PathReport& path : report.paths)
         paths.push_back(path_to_json(path));
-    Json failure = nullptr;
-    if (report.failure)
-        failure = {{"subject", report.failure->subject},
-                   {"text", report.failure->error.text},
-                   {"errno", report.failure->error.code},
-                   {"errno_name", errno_name(report.failure->error.code)},
-                   {"nvme_status", report.failure->error.nvme_status}};
+    for (const PointReport& point : report.points)
+        points.push_back(point_to_json(point));
     return {{"schema", bench_schema},
+            {"kdp_version", KDP_VERSION},
             {"environment", environment_to_json(environment)},
             {"options", options_to_json(options, report)},
             {"clock_ns", report.clock_ns},
             {"check_ns", options.verify ? Json(report.check_ns) : Json(nullptr)},
             {"system_calls_unavailable", text_or_null(report.why_no_system_calls)},
-            {"failure", failure},
+            {"profile_unavailable", nullptr},
+            {"failure", failure_to_json(report.failure)},
             {"interrupted", report.interrupted},
-            {"paths", paths}};
+            {"paths", paths},
+            {"points", points}};
 }
 
 }  // namespace kdp::tool::bench

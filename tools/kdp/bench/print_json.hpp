@@ -7,12 +7,12 @@
 
 #include "bench/environment.hpp"
 #include "bench/options.hpp"
-#include "bench/runner.hpp"
+#include "bench/results.hpp"
 
 namespace kdp::tool::bench {
 
 /// Grows when a member changes its meaning or goes; new members leave it.
-inline constexpr int bench_schema = 1;
+inline constexpr int bench_schema = 2;
 
 [[nodiscard]] nlohmann::ordered_json to_json(const Options& options, const Environment& environment,
                                              const RunReport& report);

@@ -7,12 +7,13 @@
 
 #include "bench/environment.hpp"
 #include "bench/options.hpp"
-#include "bench/runner.hpp"
+#include "bench/results.hpp"
 
 namespace kdp::tool::bench {
 
-/// Header, legend, table (a figure a row, a path a column; the median over the rounds, then the
-/// least and the most in parentheses), notes. What is not known is a dash.
+/// Header, legend, tables, notes. One point: a figure a row, a path a column. Several points: the
+/// figures that matter most, a point and path a row. The mean over the rounds, with half of its
+/// 95 % interval. What is not known is a dash.
 [[nodiscard]] std::string to_text(const Options& options, const Environment& environment,
                                   const RunReport& report);
 
