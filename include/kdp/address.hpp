@@ -10,12 +10,13 @@
 #include <span>
 #include <string>
 
+#include <kdp/export.hpp>
 #include <kdp/result.hpp>
 
 namespace kdp {
 
 /// A sockaddr_in or sockaddr_in6 by value; length 0: none.
-struct SocketAddress {
+struct KDP_API SocketAddress {
     sockaddr_storage storage{};
     socklen_t length = 0;
 
@@ -35,7 +36,7 @@ struct SocketAddress {
 /// "%scope" for link-local ones). The first answer counts. @p family: AF_UNSPEC, AF_INET
 /// or AF_INET6. May block on the name service; thread safe.
 /// Errors: EINVAL for what is no name or address, EAGAIN, ENOMEM, or what the resolver got.
-[[nodiscard]] Result<SocketAddress> resolve(const std::string& host, std::uint16_t port,
-                                            int family = AF_UNSPEC);
+[[nodiscard]] KDP_API Result<SocketAddress> resolve(const std::string& host, std::uint16_t port,
+                                                    int family = AF_UNSPEC);
 
 }  // namespace kdp

@@ -7,11 +7,12 @@
 #include <span>
 #include <utility>
 
+#include <kdp/export.hpp>
 #include <kdp/result.hpp>
 
 namespace kdp {
 
-class Buffer {
+class KDP_API Buffer {
 public:
     Buffer() = default;
 

@@ -24,6 +24,7 @@
 
 #include <kdp/kdp_netlink.h>
 #include <kdp/address.hpp>
+#include <kdp/export.hpp>
 #include <kdp/host_id.hpp>
 #include <kdp/result.hpp>
 
@@ -56,13 +57,13 @@ struct Connected {
 
 /// Connect and wait for the namespaces. When it returns, the kernel knows the devices;
 /// wait_for_nodes() waits for /dev.
-[[nodiscard]] Result<Connected> connect(const ConnectRequest& request);
+[[nodiscard]] KDP_API Result<Connected> connect(const ConnectRequest& request);
 
 /// Shut one controller down in order; returns when everything is gone.
-[[nodiscard]] Status disconnect(std::uint32_t instance);
+[[nodiscard]] KDP_API Status disconnect(std::uint32_t instance);
 
 /// Have the connection made anew; returns at once: the state tells how it went (is_settled()).
-[[nodiscard]] Status reset(std::uint32_t instance);
+[[nodiscard]] KDP_API Status reset(std::uint32_t instance);
 
 /// What to change of a connected controller; at least one of them.
 struct Settings {
@@ -72,7 +73,7 @@ struct Settings {
 
 /// Change a controller while it works; returns when it is done. EINVAL when there is nothing to
 /// change, ENODEV when there is no such controller, ENOMEM when all is as it was.
-[[nodiscard]] Status set(std::uint32_t instance, const Settings& settings);
+[[nodiscard]] KDP_API Status set(std::uint32_t instance, const Settings& settings);
 
 /// Make the disks of one controller what its target lists now: add, remove, resize. Returns
 /// when done. Where the target tells of changes by itself, nobody needs this.
@@ -80,7 +81,7 @@ struct Settings {
 ///   EAGAIN      the connection is just being made anew: that looks, too
 ///   ECONNRESET  the connection broke meanwhile
 ///   EIO         the target does not list its namespaces
-[[nodiscard]] Status rescan(std::uint32_t instance);
+[[nodiscard]] KDP_API Status rescan(std::uint32_t instance);
 
 /// An identifier of a namespace, as it is written; empty where the controller tells none.
 template <std::size_t bytes>
@@ -107,7 +108,7 @@ struct StatName {
     kdp_stat id;
     std::string_view name;
 };
-[[nodiscard]] std::span<const StatName> stat_names() noexcept;
+[[nodiscard]] KDP_API std::span<const StatName> stat_names() noexcept;
 
 struct Controller {
     std::uint32_t instance = 0;
@@ -162,7 +163,7 @@ struct Event {
 };
 
 /// Hears of the state changes of this network namespace, from its making on. Needs no privilege.
-class Monitor {
+class KDP_API Monitor {
 public:
     [[nodiscard]] static Result<Monitor> open();
     Monitor(Monitor&&) noexcept;
@@ -181,34 +182,34 @@ private:
 
 /// "new", "connecting", "live", "failed", "deleting", "resetting", "gone"; "unknown" for what
 /// this version knows not.
-[[nodiscard]] std::string_view state_name(std::uint32_t state) noexcept;
+[[nodiscard]] KDP_API std::string_view state_name(std::uint32_t state) noexcept;
 
 /// "thread", "event", "caller"; "unknown" for what this version knows not.
-[[nodiscard]] std::string_view cq_mode_name(std::uint32_t mode) noexcept;
-[[nodiscard]] std::optional<std::uint32_t> cq_mode_of_name(std::string_view name) noexcept;
+[[nodiscard]] KDP_API std::string_view cq_mode_name(std::uint32_t mode) noexcept;
+[[nodiscard]] KDP_API std::optional<std::uint32_t> cq_mode_of_name(std::string_view name) noexcept;
 
 /// Is there nothing to wait for: neither a connection that is being made, nor a controller that
 /// goes?
-[[nodiscard]] bool is_settled(std::uint32_t state) noexcept;
+[[nodiscard]] KDP_API bool is_settled(std::uint32_t state) noexcept;
 
 /// "admin", "default", "read", "poll"; "unknown" for what this version knows not.
-[[nodiscard]] std::string_view queue_set_name(std::uint32_t set) noexcept;
+[[nodiscard]] KDP_API std::string_view queue_set_name(std::uint32_t set) noexcept;
 
 /// All controllers of this network namespace, by instance. Needs no privilege.
-[[nodiscard]] Result<std::vector<Controller>> list();
-[[nodiscard]] Result<Controller> get(std::uint32_t instance);
+[[nodiscard]] KDP_API Result<std::vector<Controller>> list();
+[[nodiscard]] KDP_API Result<Controller> get(std::uint32_t instance);
 
 /// The queues of all connected controllers of this network namespace, or of one, by controller
 /// and queue. Needs no privilege. ENODEV when there is no such controller; one that is just
 /// connecting or disconnecting has no queues.
-[[nodiscard]] Result<std::vector<Queue>> queues(std::optional<std::uint32_t> instance);
+[[nodiscard]] KDP_API Result<std::vector<Queue>> queues(std::optional<std::uint32_t> instance);
 
 /// Wait until the nodes of the controller and all its namespaces stand in @p dev_directory.
 /// ETIMEDOUT after @p timeout_ms names the missing one.
-[[nodiscard]] Status wait_for_nodes(const Controller& controller, int timeout_ms,
-                                    const std::string& dev_directory = "/dev");
+[[nodiscard]] KDP_API Status wait_for_nodes(const Controller& controller, int timeout_ms,
+                                            const std::string& dev_directory = "/dev");
 
 /// N of "kdpN" or "/dev/kdpN"; nullopt for anything else.
-[[nodiscard]] std::optional<std::uint32_t> instance_of_name(std::string_view name);
+[[nodiscard]] KDP_API std::optional<std::uint32_t> instance_of_name(std::string_view name);
 
 }  // namespace kdp::control

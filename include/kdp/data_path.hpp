@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include <kdp/export.hpp>
 #include <kdp/region.hpp>
 #include <kdp/result.hpp>
 
@@ -64,7 +65,7 @@ struct OpenOptions {
 /// Not thread safe: one thread at a time drives a path. A kernel: path with io_uring belongs to the
 /// thread that submits first, for good: submit() by another one fails with EEXIST.
 /// Lifetime: the destructor waits for I/O in flight, then closes in order.
-class DataPath {
+class KDP_API DataPath {
 public:
     virtual ~DataPath() = default;
     DataPath(const DataPath&) = delete;
@@ -113,11 +114,13 @@ protected:
 ///   block:/dev/kdp0n1                any block device, O_DIRECT, io_uring; ?mode=uring-poll
 ///   verbs://ADDR:PORT/NQN?nsid=1     NVMe over RDMA in user space; [v6] in brackets
 /// Errors: EINVAL for a URI that does not parse; what the path's open gave.
-Result<std::unique_ptr<DataPath>> open_path(const std::string& uri, const OpenOptions& options);
+[[nodiscard]] KDP_API Result<std::unique_ptr<DataPath>> open_path(const std::string& uri,
+                                                                  const OpenOptions& options);
 
 struct PathUri;
 /// The same for one that is parsed, or was never a text.
-Result<std::unique_ptr<DataPath>> open_path(const PathUri& uri, const OpenOptions& options);
+[[nodiscard]] KDP_API Result<std::unique_ptr<DataPath>> open_path(const PathUri& uri,
+                                                                  const OpenOptions& options);
 
 /// The same for several threads: @p count paths (1 to 65534) to one namespace, each to be driven by
 /// a thread of its own, at the same time. What can be shared is shared: verbs: has one controller

@@ -17,10 +17,12 @@
 #include <cstdint>
 #include <vector>
 
+#include <kdp/export.hpp>
+
 namespace kdp {
 
 /// Not thread safe; give each thread its own and merge().
-class Histogram {
+class KDP_API Histogram {
 public:
     Histogram() : buckets_(bucket_count, 0) {}
 

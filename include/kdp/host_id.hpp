@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include <kdp/export.hpp>
 #include <kdp/result.hpp>
 
 namespace kdp {
@@ -29,8 +30,8 @@ struct HostIdentitySources {
 
 /// A UUID in text, "f81d4fae-7dec-11d0-a765-00a0c91e6bf6" (dashes optional), to bytes
 /// in the order of the text. nullopt for anything else.
-[[nodiscard]] std::optional<HostId> parse_uuid(std::string_view text);
-[[nodiscard]] std::string format_uuid(const HostId& id);
+[[nodiscard]] KDP_API std::optional<HostId> parse_uuid(std::string_view text);
+[[nodiscard]] KDP_API std::string format_uuid(const HostId& id);
 
 /// The identity of this host, the same as nvme-cli's where that has one.
 ///
@@ -40,8 +41,8 @@ struct HostIdentitySources {
 /// Both empty means the defaults. Reads files; thread safe.
 /// Errors: EINVAL for an NQN of more than 223 bytes or with a NUL or an @p id that is no UUID,
 /// ENOENT when there is no source left.
-[[nodiscard]] Result<HostIdentity> host_identity(const std::string& nqn = {},
-                                                 const std::string& id = {},
-                                                 const HostIdentitySources& sources = {});
+[[nodiscard]] KDP_API Result<HostIdentity> host_identity(const std::string& nqn = {},
+                                                         const std::string& id = {},
+                                                         const HostIdentitySources& sources = {});
 
 }  // namespace kdp

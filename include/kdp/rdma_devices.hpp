@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <kdp/export.hpp>
+
 namespace kdp {
 
 struct RdmaDevice {
@@ -22,6 +24,6 @@ struct RdmaDevice {
 };
 
 /// From sysfs and libibverbs; sorted by name.
-[[nodiscard]] std::vector<RdmaDevice> rdma_devices();
+[[nodiscard]] KDP_API std::vector<RdmaDevice> rdma_devices();
 
 }  // namespace kdp

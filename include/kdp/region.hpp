@@ -15,6 +15,7 @@
 #include <span>
 #include <utility>
 
+#include <kdp/export.hpp>
 #include <kdp/result.hpp>
 
 namespace kdp {
@@ -28,7 +29,7 @@ enum class Access : std::uint8_t {
 
 /// One region of one open device file; deleted with its owner, when the commands that use it have
 /// ended. The file must stay open that long.
-class Region {
+class KDP_API Region {
 public:
     /// Add @p memory of this process. @p device: a namespace's character device, open.
     ///

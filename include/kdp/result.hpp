@@ -9,6 +9,8 @@
 #include <utility>
 #include <variant>
 
+#include <kdp/export.hpp>
+
 namespace kdp {
 
 /// What went wrong: an errno value, the NVMe status if the controller gave one,
@@ -20,7 +22,7 @@ struct Error {
 };
 
 /// The one funnel from errno to Error: "@p what: <strerror>".
-[[nodiscard]] Error error_from_errno(int code, const std::string& what);
+[[nodiscard]] KDP_API Error error_from_errno(int code, const std::string& what);
 
 /// A value of type T or an Error. Never both, never none.
 template <typename T>

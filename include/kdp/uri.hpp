@@ -27,13 +27,14 @@
 #include <string>
 #include <string_view>
 
+#include <kdp/export.hpp>
 #include <kdp/result.hpp>
 
 namespace kdp {
 
 enum class Scheme : std::uint8_t { kernel, block, verbs };
 
-[[nodiscard]] std::string_view scheme_name(Scheme scheme) noexcept;
+[[nodiscard]] KDP_API std::string_view scheme_name(Scheme scheme) noexcept;
 
 /// How commands come to the driver of a kernel: device.
 enum class KernelMode : std::uint8_t { ioctl, uring, uring_poll };
@@ -42,8 +43,8 @@ enum class KernelMode : std::uint8_t { ioctl, uring, uring_poll };
 enum class Buffers : std::uint8_t { plain, fixed, region };
 
 /// As they are written in a URI: "uring-poll", "region".
-[[nodiscard]] std::string_view kernel_mode_name(KernelMode mode) noexcept;
-[[nodiscard]] std::string_view buffers_name(Buffers buffers) noexcept;
+[[nodiscard]] KDP_API std::string_view kernel_mode_name(KernelMode mode) noexcept;
+[[nodiscard]] KDP_API std::string_view buffers_name(Buffers buffers) noexcept;
 
 struct PathUri {
     Scheme scheme = Scheme::kernel;
@@ -61,9 +62,9 @@ struct PathUri {
 /// EINVAL with a sentence that quotes what is wrong: an unknown scheme or parameter, an empty
 /// part, a port or namespace identifier out of range, a broken %XX, a NUL byte, parameters that
 /// do not go together.
-[[nodiscard]] Result<PathUri> parse_uri(std::string_view uri);
+[[nodiscard]] KDP_API Result<PathUri> parse_uri(std::string_view uri);
 
 /// Whether mode, buffers and sqpoll go together: else EINVAL with a sentence.
-[[nodiscard]] Status check_together(const PathUri& uri);
+[[nodiscard]] KDP_API Status check_together(const PathUri& uri);
 
 }  // namespace kdp

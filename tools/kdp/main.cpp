@@ -2,6 +2,10 @@
 //
 // kdp: one tool, a subcommand a task.
 
+#include <string>
+
+#include <kdp/version.hpp>
+
 #include "command.hpp"
 #include "report.hpp"
 
@@ -13,7 +17,7 @@ int main(int argc, char** argv)
         "Block I/O to a remote NVMe namespace over RDMA: connect the kernel module to\n"
         "targets, measure the data paths side by side, copy files to namespaces and back.",
         "kdp"};
-    app.set_version_flag("--version", KDP_VERSION);
+    app.set_version_flag("--version", std::string(kdp::version()));
     app.require_subcommand(1);
     app.footer(
         "Exit status: 0, 1 when the operation failed, 2 for a wrong command line.\n"
