@@ -42,8 +42,8 @@ modules: ## kernel modules for KERNEL (or KVER=$(uname -r)), into build/modules-
 $(USER_BUILD)/CMakeCache.txt:
 	@cmake -S . -B $(USER_BUILD) -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_INSTALL_PREFIX='$(PREFIX)' $(launcher)
 
-lib: $(USER_BUILD)/CMakeCache.txt ## the library libkdp, into build/user
-	@cmake --build $(USER_BUILD) --target kdp -j$$(nproc)
+lib: $(USER_BUILD)/CMakeCache.txt ## the library libkdp, shared and static, into build/user
+	@cmake --build $(USER_BUILD) --target kdp kdp_shared -j$$(nproc)
 
 tools: $(USER_BUILD)/CMakeCache.txt ## library, programs and unit tests, into build/user
 	@cmake --build $(USER_BUILD) -j$$(nproc)
@@ -91,6 +91,12 @@ uml: deps ## User-Mode Linux, plain and checking: the fast machine
 lint: tools ## clang-format and clang-tidy over the user side (minutes)
 	@scripts/lint.sh $(USER_BUILD)
 
+doc: $(USER_BUILD)/CMakeCache.txt ## the reference of libkdp in HTML, into build/doc/html
+	@scripts/doc.sh $(USER_BUILD) build/doc
+
+check-library: tools ## libkdp as others have it: installed, found, linked, run outside the tree (a minute)
+	@tests/library/check.sh $(USER_BUILD)
+
 fuzz-wire: ## fuzz the wire format and other parsers for FUZZ_SECONDS (600) with clang
 	@tests/fuzz/run.sh build/fuzz '$(FUZZ_SECONDS)'
 
@@ -106,4 +112,4 @@ clean: ## remove build/
 
 .PHONY: help deps all modules lib tools selftests demo check check-debug check-faults check-scale \
 	check-watchers bench-host bench-char bench-copy bench-modes debug-kernel \
-	uml lint fuzz-wire vm install clean
+	uml lint doc check-library fuzz-wire vm install clean

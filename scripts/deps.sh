@@ -15,7 +15,7 @@ build_packages=(
 	linux-headers-amd64 linux-headers-6.12-amd64
 	libibverbs-dev librdmacm-dev libnl-3-dev libnl-genl-3-dev
 	libcli11-dev libfmt-dev nlohmann-json3-dev liburing-dev libgtest-dev
-	clang-format clang-tidy clang libclang-rt-14-dev llvm
+	clang-format clang-tidy clang libclang-rt-14-dev llvm doxygen
 )
 
 run_packages=(

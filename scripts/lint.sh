@@ -11,11 +11,12 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=${1:?which build directory? usage: scripts/lint.sh BUILD}
 
 mapfile -t files < <(git ls-files --cached --others --exclude-standard -- \
-	'lib/*.[ch]pp' 'tools/*.[ch]pp' 'tests/*.[ch]pp' 'include/kdp/*.hpp')
+	'lib/*.[ch]pp' 'tools/*.[ch]pp' 'tests/*.[ch]pp' 'include/kdp/*.hpp' \
+	'examples/*.cpp')
 clang-format --dry-run -Werror "${files[@]}"
 echo "clang-format: ${#files[@]} files are clean"
 
 cmake -S . -B "$build" -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >/dev/null
-mapfile -t sources < <(printf '%s\n' "${files[@]}" | grep -E '^(lib|tools)/.*\.cpp$')
+mapfile -t sources < <(printf '%s\n' "${files[@]}" | grep -E '^(lib|tools|examples)/.*\.cpp$')
 printf '%s\n' "${sources[@]}" | xargs -P "$(nproc)" -n 4 clang-tidy -p "$build" --quiet
 echo "clang-tidy: ${#sources[@]} files are clean"

@@ -17,14 +17,17 @@ namespace kdp {
 
 /// A sockaddr_in or sockaddr_in6 by value; length 0: none.
 struct KDP_API SocketAddress {
-    sockaddr_storage storage{};
-    socklen_t length = 0;
+    sockaddr_storage storage{};  ///< the binary address
+    socklen_t length = 0;        ///< bytes of it; 0: none
 
     /// Copy a binary sockaddr. EINVAL unless it is a whole sockaddr_in or sockaddr_in6.
     [[nodiscard]] static Result<SocketAddress> from_bytes(std::span<const std::byte> bytes);
 
+    /// Is there no address?
     [[nodiscard]] bool empty() const noexcept { return length == 0; }
+    /// AF_INET or AF_INET6; AF_UNSPEC if empty.
     [[nodiscard]] int family() const noexcept { return storage.ss_family; }
+    /// In the host's byte order; 0 if empty.
     [[nodiscard]] std::uint16_t port() const noexcept;
     /// Numeric: "192.0.2.1", "fe80::1%eth0".
     [[nodiscard]] std::string host() const;

@@ -32,16 +32,16 @@ namespace kdp::control {
 
 /// What to connect to. An empty optional leaves the choice to the module.
 struct ConnectRequest {
-    SocketAddress traddr;       ///< where the target listens, with its port
-    SocketAddress host_traddr;  ///< local address; empty: the route decides
-    std::string subsystem_nqn;
-    HostIdentity host;
+    SocketAddress traddr;                   ///< where the target listens, with its port
+    SocketAddress host_traddr;              ///< local address; empty: the route decides
+    std::string subsystem_nqn;              ///< which of the target's subsystems, 1 to 223 bytes
+    HostIdentity host;                      ///< who we are to it: host_identity()
     std::optional<std::uint32_t> instance;  ///< N of the name kdpN
-    std::optional<std::uint32_t> nr_io_queues;
+    std::optional<std::uint32_t> nr_io_queues;     ///< for what the others do not take
     std::optional<std::uint32_t> nr_write_queues;  ///< for all but reads
     std::optional<std::uint32_t> nr_poll_queues;   ///< for I/O whose issuer polls
     std::optional<std::uint32_t> queue_size;       ///< entries of an I/O queue
-    std::optional<std::uint32_t> keep_alive_ms;
+    std::optional<std::uint32_t> keep_alive_ms;    ///< keep-alive timeout
     std::optional<std::uint32_t> cq_mode;          ///< enum kdp_cq_mode_attr
     std::optional<std::int32_t> spin_us;           ///< 0: sleep at once, -1: never
     std::optional<std::int32_t> ctrl_loss_tmo;     ///< s; 0: no reconnect, -1: for ever
@@ -50,9 +50,10 @@ struct ConnectRequest {
     bool duplicate = false;                        ///< a second connection to the same is wanted
 };
 
+/// What connect() made.
 struct Connected {
-    std::uint32_t instance = 0;
-    std::string name;  ///< "kdp0"
+    std::uint32_t instance = 0;  ///< N of the name kdpN
+    std::string name;            ///< "kdp0"
 };
 
 /// Connect and wait for the namespaces. When it returns, the kernel knows the devices;
@@ -87,86 +88,92 @@ struct Settings {
 template <std::size_t bytes>
 using NamespaceId = std::optional<std::array<std::uint8_t, bytes>>;
 
+/// A namespace that is connected, with its devices.
 struct Namespace {
-    std::uint32_t nsid = 0;
+    std::uint32_t nsid = 0;        ///< its identifier in the subsystem
     std::string disk;              ///< "kdp0n1"
     std::string char_device;       ///< "kdpg0n1"
     std::uint64_t blocks = 0;      ///< logical blocks
     std::uint32_t block_size = 0;  ///< bytes
-    NamespaceId<16> uuid{};
-    NamespaceId<16> nguid{};
-    NamespaceId<8> eui64{};
+    NamespaceId<16> uuid{};        ///< UUID
+    NamespaceId<16> nguid{};       ///< Namespace Globally Unique Identifier
+    NamespaceId<8> eui64{};        ///< IEEE Extended Unique Identifier
 };
 
 /// Sums over the I/O queues since the connect; see enum kdp_stat.
 struct Stats {
-    std::array<std::uint64_t, KDP_S_MAX + 1> by_id{};
+    std::array<std::uint64_t, KDP_S_MAX + 1> by_id{};  ///< indexed by enum kdp_stat
 };
 
 /// The name of each counter, for JSON and tables: KDP_S_WR_SEND is "wr_send".
 struct StatName {
-    kdp_stat id;
-    std::string_view name;
+    kdp_stat id;            ///< index into Stats::by_id
+    std::string_view name;  ///< "wr_send"
 };
+/// All counters that this version knows.
 [[nodiscard]] KDP_API std::span<const StatName> stat_names() noexcept;
 
+/// A controller, connected or not just now.
 struct Controller {
-    std::uint32_t instance = 0;
-    std::string name;
-    std::uint32_t state = KDP_STATE_NEW;  ///< enum kdp_ctrl_state
-    SocketAddress traddr;
-    std::string subsystem_nqn;
-    std::string host_nqn;
-    std::uint32_t cntlid = 0;
-    std::string serial;
-    std::string model;
-    std::string firmware;
-    std::string rdma_device;
-    std::uint32_t nr_io_queues = 0;     ///< of all sets
-    std::uint32_t nr_write_queues = 0;  ///< of them, those without reads
-    std::uint32_t nr_poll_queues = 0;   ///< of them, those that are polled
-    std::uint32_t queue_size = 0;       ///< commands in flight an I/O queue
-    std::uint32_t keep_alive_ms = 0;
+    std::uint32_t instance = 0;               ///< N of the name kdpN
+    std::string name;                         ///< "kdp0"
+    std::uint32_t state = KDP_STATE_NEW;      ///< enum kdp_ctrl_state
+    SocketAddress traddr;                     ///< where its target listens
+    std::string subsystem_nqn;                ///< of the target
+    std::string host_nqn;                     ///< who we are to it
+    std::uint32_t cntlid = 0;                 ///< the target's number of it
+    std::string serial;                       ///< as the target tells it
+    std::string model;                        ///< as the target tells it
+    std::string firmware;                     ///< its revision, as the target tells it
+    std::string rdma_device;                  ///< "rxe0"
+    std::uint32_t nr_io_queues = 0;           ///< of all sets
+    std::uint32_t nr_write_queues = 0;        ///< of them, those without reads
+    std::uint32_t nr_poll_queues = 0;         ///< of them, those that are polled
+    std::uint32_t queue_size = 0;             ///< commands in flight an I/O queue
+    std::uint32_t keep_alive_ms = 0;          ///< keep-alive timeout
     std::uint32_t cq_mode = KDP_MODE_THREAD;  ///< enum kdp_cq_mode_attr
-    std::int32_t spin_us = 0;
-    std::int32_t ctrl_loss_tmo = 0;     ///< s
-    std::int32_t fast_io_fail_tmo = 0;  ///< s
-    std::uint32_t reconnect_delay = 0;  ///< s
-    std::uint32_t reconnects = 0;       ///< how often the connection was made anew
-    std::string reason;                 ///< why it broke last; empty if it never did
-    std::uint32_t max_transfer = 0;     ///< bytes
-    std::uint32_t inline_size = 0;      ///< bytes of a write in the capsule
-    Stats stats;
-    std::vector<Namespace> namespaces;
+    std::int32_t spin_us = 0;                 ///< 0: sleep at once, -1: never
+    std::int32_t ctrl_loss_tmo = 0;           ///< s
+    std::int32_t fast_io_fail_tmo = 0;        ///< s
+    std::uint32_t reconnect_delay = 0;        ///< s
+    std::uint32_t reconnects = 0;             ///< how often the connection was made anew
+    std::string reason;                       ///< why it broke last; empty if it never did
+    std::uint32_t max_transfer = 0;           ///< bytes
+    std::uint32_t inline_size = 0;            ///< bytes of a write in the capsule
+    Stats stats;                              ///< of all I/O queues
+    std::vector<Namespace> namespaces;        ///< by nsid
 };
 
 /// One queue of a connected controller.
 struct Queue {
-    std::uint32_t instance = 0;
-    std::string controller;  ///< "kdp0"
-    std::uint32_t qid = 0;   ///< 0: the admin queue
-    std::uint32_t cpu = 0;   ///< where completions are wanted
-    std::uint32_t cq_mode = KDP_MODE_THREAD;
-    std::uint32_t set = KDP_SET_ADMIN;  ///< enum kdp_queue_set
-    std::uint32_t depth = 0;            ///< commands in flight at most
-    Stats stats;
+    std::uint32_t instance = 0;               ///< N of the name kdpN
+    std::string controller;                   ///< "kdp0"
+    std::uint32_t qid = 0;                    ///< 0: the admin queue
+    std::uint32_t cpu = 0;                    ///< where completions are wanted
+    std::uint32_t cq_mode = KDP_MODE_THREAD;  ///< enum kdp_cq_mode_attr
+    std::uint32_t set = KDP_SET_ADMIN;        ///< enum kdp_queue_set
+    std::uint32_t depth = 0;                  ///< commands in flight at most
+    Stats stats;                              ///< of this queue
 };
 
 /// A change of a controller's state.
 struct Event {
-    std::uint32_t instance = 0;
+    std::uint32_t instance = 0;           ///< N of the name kdpN
     std::string controller;               ///< "kdp0"
     std::uint32_t state = KDP_STATE_NEW;  ///< the new one
-    std::string subsystem_nqn;
-    std::uint32_t reconnects = 0;
-    std::string reason;  ///< why the connection broke last; empty if it never did
+    std::string subsystem_nqn;            ///< of the target
+    std::uint32_t reconnects = 0;         ///< how often the connection was made anew
+    std::string reason;                   ///< why the connection broke last; empty if it never did
 };
 
 /// Hears of the state changes of this network namespace, from its making on. Needs no privilege.
 class KDP_API Monitor {
 public:
+    /// Begin to hear.
     [[nodiscard]] static Result<Monitor> open();
+    /// The other one must not be used any more, but be assigned to.
     Monitor(Monitor&&) noexcept;
+    /// The other one must not be used any more, but be assigned to.
     Monitor& operator=(Monitor&&) noexcept;
     ~Monitor();
 
@@ -186,6 +193,7 @@ private:
 
 /// "thread", "event", "caller"; "unknown" for what this version knows not.
 [[nodiscard]] KDP_API std::string_view cq_mode_name(std::uint32_t mode) noexcept;
+/// enum kdp_cq_mode_attr of cq_mode_name(); nullopt for anything else.
 [[nodiscard]] KDP_API std::optional<std::uint32_t> cq_mode_of_name(std::string_view name) noexcept;
 
 /// Is there nothing to wait for: neither a connection that is being made, nor a controller that
@@ -197,6 +205,7 @@ private:
 
 /// All controllers of this network namespace, by instance. Needs no privilege.
 [[nodiscard]] KDP_API Result<std::vector<Controller>> list();
+/// One of them. ENODEV when there is no such controller.
 [[nodiscard]] KDP_API Result<Controller> get(std::uint32_t instance);
 
 /// The queues of all connected controllers of this network namespace, or of one, by controller

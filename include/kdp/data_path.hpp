@@ -17,23 +17,26 @@
 
 namespace kdp {
 
+/// What an Io does. A flush makes what was written and completed before it durable.
 enum class Op : std::uint8_t { read, write, flush };
 
 /// One I/O. The data lie in @p data, whole logical blocks; empty for flush.
 /// The memory belongs to the path from submit() until the completion came out.
 struct Io {
-    Op op = Op::read;
+    Op op = Op::read;           ///< what to do
     std::uint64_t lba = 0;      ///< first logical block
     std::span<std::byte> data;  ///< bytes: a multiple of the block size, at most max_transfer
     std::uint64_t tag = 0;      ///< handed back with the completion
 };
 
+/// How one I/O ended. Completions come in any order.
 struct Completion {
-    std::uint64_t tag = 0;
-    int status = 0;       ///< 0, or an errno value (positive)
-    int nvme_status = 0;  ///< the controller's status where the path knows it, else 0
+    std::uint64_t tag = 0;  ///< of the Io
+    int status = 0;         ///< 0, or an errno value (positive)
+    int nvme_status = 0;    ///< the controller's status where the path knows it, else 0
 };
 
+/// What lies at the other end of a path, as it was when the path was opened.
 struct NamespaceInfo {
     std::uint64_t blocks = 0;        ///< logical blocks
     std::uint32_t block_size = 0;    ///< bytes
@@ -54,10 +57,11 @@ struct PathCounters {
     std::uint64_t registrations = 0;
 };
 
+/// How to open a path.
 struct OpenOptions {
-    unsigned depth = 1;  ///< I/Os in flight at most; submit() takes no more
-    std::uint32_t keep_alive_ms = 15000;
-    std::string host_nqn;  ///< verbs: empty for the default
+    unsigned depth = 1;                   ///< I/Os in flight at most; submit() takes no more
+    std::uint32_t keep_alive_ms = 15000;  ///< verbs: keep-alive timeout
+    std::string host_nqn;                 ///< verbs: empty for the default
     /// no write will come: block: opens the node read-only; kernel: has regions to receive only
     bool read_only = false;
 };
@@ -71,6 +75,7 @@ public:
     DataPath(const DataPath&) = delete;
     DataPath& operator=(const DataPath&) = delete;
 
+    /// What lies at the other end; the same for as long as the path is open.
     [[nodiscard]] virtual const NamespaceInfo& info() const noexcept = 0;
 
     /// Tell the path about memory that I/O will use from now on, so that it can
@@ -102,6 +107,7 @@ public:
     /// Returns 0 only when nothing is in flight. ETIMEDOUT after @p timeout_ms.
     virtual Result<std::size_t> wait(std::span<Completion> out, int timeout_ms) = 0;
 
+    /// What was done so far. By the thread that drives the path.
     [[nodiscard]] virtual PathCounters counters() const noexcept { return {}; }
 
 protected:

@@ -14,23 +14,26 @@
 
 namespace kdp {
 
+/// The Host Identifier of the specification: a UUID, in the order of its text.
 using HostId = std::array<std::uint8_t, 16>;
 
+/// Both names of a host. A target that restricts its hosts knows the NQN.
 struct HostIdentity {
-    std::string nqn;
-    HostId id{};
+    std::string nqn;  ///< host NQN, 1 to 223 bytes
+    HostId id{};      ///< host identifier
 };
 
 /// Where the defaults come from; other values are for tests.
 struct HostIdentitySources {
-    std::string hostnqn_file = "/etc/nvme/hostnqn";
-    std::string hostid_file = "/etc/nvme/hostid";
-    std::string machine_id_file = "/etc/machine-id";
+    std::string hostnqn_file = "/etc/nvme/hostnqn";   ///< an NQN, on a line
+    std::string hostid_file = "/etc/nvme/hostid";     ///< a UUID, on a line
+    std::string machine_id_file = "/etc/machine-id";  ///< 32 hexadecimal digits
 };
 
 /// A UUID in text, "f81d4fae-7dec-11d0-a765-00a0c91e6bf6" (dashes optional), to bytes
 /// in the order of the text. nullopt for anything else.
 [[nodiscard]] KDP_API std::optional<HostId> parse_uuid(std::string_view text);
+/// With dashes and in lower case, as parse_uuid() reads it.
 [[nodiscard]] KDP_API std::string format_uuid(const HostId& id);
 
 /// The identity of this host, the same as nvme-cli's where that has one.

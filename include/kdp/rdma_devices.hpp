@@ -10,6 +10,7 @@
 
 namespace kdp {
 
+/// One RDMA device and its first port.
 struct RdmaDevice {
     std::string name;        ///< "rxe0"
     std::string driver;      ///< "rxe", "siw", "mlx5_core"; empty when not known
@@ -20,10 +21,12 @@ struct RdmaDevice {
     std::string netdev;      ///< below it; empty when not known
     int netdev_mtu = 0;      ///< bytes; 0: not known
 
+    /// Does it do in software, on this machine's CPUs, what an adapter does in silicon?
     [[nodiscard]] bool software() const { return driver == "rxe" || driver == "siw"; }
 };
 
-/// From sysfs and libibverbs; sorted by name.
+/// From sysfs and libibverbs; sorted by name. None where there is none, or no rdma-core. Reads
+/// files; any thread.
 [[nodiscard]] KDP_API std::vector<RdmaDevice> rdma_devices();
 
 }  // namespace kdp

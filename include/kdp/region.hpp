@@ -48,6 +48,7 @@ public:
     [[nodiscard]] static Region adopt(int device, std::uint64_t base, std::uint64_t length,
                                       std::uint32_t registrations) noexcept;
 
+    /// @p other owns nothing afterwards.
     Region(Region&& other) noexcept
         : device_(std::exchange(other.device_, -1)),
           base_(std::exchange(other.base_, 0)),
@@ -55,6 +56,7 @@ public:
           registrations_(std::exchange(other.registrations_, 0))
     {
     }
+    /// @p other gets what this one had.
     Region& operator=(Region&& other) noexcept
     {
         std::swap(device_, other.device_);
@@ -63,6 +65,7 @@ public:
         std::swap(registrations_, other.registrations_);
         return *this;
     }
+    /// Deletes it; sleeps until the commands that use it have ended.
     ~Region();
 
     /// What commands call its first byte.
@@ -78,6 +81,7 @@ public:
         return {reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(base_)),
                 static_cast<std::size_t>(length_)};
     }
+    /// Does all of @p memory lie in it?
     [[nodiscard]] bool holds(std::span<const std::byte> memory) const noexcept
     {
         const auto address = reinterpret_cast<std::uintptr_t>(memory.data());

@@ -32,8 +32,10 @@
 
 namespace kdp {
 
+/// What stands before the colon.
 enum class Scheme : std::uint8_t { kernel, block, verbs };
 
+/// As it is written, without the colon: "verbs".
 [[nodiscard]] KDP_API std::string_view scheme_name(Scheme scheme) noexcept;
 
 /// How commands come to the driver of a kernel: device.
@@ -43,11 +45,14 @@ enum class KernelMode : std::uint8_t { ioctl, uring, uring_poll };
 enum class Buffers : std::uint8_t { plain, fixed, region };
 
 /// As they are written in a URI: "uring-poll", "region".
+/// @{
 [[nodiscard]] KDP_API std::string_view kernel_mode_name(KernelMode mode) noexcept;
 [[nodiscard]] KDP_API std::string_view buffers_name(Buffers buffers) noexcept;
+/// @}
 
+/// A name of a path, taken apart. Which fields count, the scheme says.
 struct PathUri {
-    Scheme scheme = Scheme::kernel;
+    Scheme scheme = Scheme::kernel;       ///< which path
     std::string device;                   ///< kernel, block: the node or file
     std::string host;                     ///< verbs: name or address, without brackets
     std::uint16_t port = 4420;            ///< verbs
