@@ -32,22 +32,22 @@ namespace kdp::control {
 
 /// What to connect to. An empty optional leaves the choice to the module.
 struct ConnectRequest {
-    SocketAddress traddr;                   ///< where the target listens, with its port
-    SocketAddress host_traddr;              ///< local address; empty: the route decides
-    std::string subsystem_nqn;              ///< which of the target's subsystems, 1 to 223 bytes
-    HostIdentity host;                      ///< who we are to it: host_identity()
-    std::optional<std::uint32_t> instance;  ///< N of the name kdpN
-    std::optional<std::uint32_t> nr_io_queues;     ///< for what the others do not take
-    std::optional<std::uint32_t> nr_write_queues;  ///< for all but reads
-    std::optional<std::uint32_t> nr_poll_queues;   ///< for I/O whose issuer polls
-    std::optional<std::uint32_t> queue_size;       ///< entries of an I/O queue
-    std::optional<std::uint32_t> keep_alive_ms;    ///< keep-alive timeout
-    std::optional<std::uint32_t> cq_mode;          ///< enum kdp_cq_mode_attr
-    std::optional<std::int32_t> spin_us;           ///< 0: sleep at once, -1: never
-    std::optional<std::int32_t> ctrl_loss_tmo;     ///< s; 0: no reconnect, -1: for ever
-    std::optional<std::int32_t> fast_io_fail_tmo;  ///< s; -1: as long as ctrl_loss_tmo
-    std::optional<std::uint32_t> reconnect_delay;  ///< s, the longest
-    bool duplicate = false;                        ///< a second connection to the same is wanted
+    SocketAddress traddr{};                   ///< where the target listens, with its port
+    SocketAddress host_traddr{};              ///< local address; empty: the route decides
+    std::string subsystem_nqn{};              ///< which of the target's subsystems, 1 to 223 bytes
+    HostIdentity host{};                      ///< who we are to it: host_identity()
+    std::optional<std::uint32_t> instance{};  ///< N of the name kdpN
+    std::optional<std::uint32_t> nr_io_queues{};     ///< for what the others do not take
+    std::optional<std::uint32_t> nr_write_queues{};  ///< for all but reads
+    std::optional<std::uint32_t> nr_poll_queues{};   ///< for I/O whose issuer polls
+    std::optional<std::uint32_t> queue_size{};       ///< entries of an I/O queue
+    std::optional<std::uint32_t> keep_alive_ms{};    ///< keep-alive timeout
+    std::optional<std::uint32_t> cq_mode{};          ///< enum kdp_cq_mode_attr
+    std::optional<std::int32_t> spin_us{};           ///< 0: sleep at once, -1: never
+    std::optional<std::int32_t> ctrl_loss_tmo{};     ///< s; 0: no reconnect, -1: for ever
+    std::optional<std::int32_t> fast_io_fail_tmo{};  ///< s; -1: as long as ctrl_loss_tmo
+    std::optional<std::uint32_t> reconnect_delay{};  ///< s, the longest
+    bool duplicate = false;                          ///< a second connection to the same is wanted
 };
 
 /// What connect() made.
@@ -68,8 +68,8 @@ struct Connected {
 
 /// What to change of a connected controller; at least one of them.
 struct Settings {
-    std::optional<std::uint32_t> cq_mode;  ///< enum kdp_cq_mode_attr
-    std::optional<std::int32_t> spin_us;   ///< 0: sleep at once, -1: never
+    std::optional<std::uint32_t> cq_mode{};  ///< enum kdp_cq_mode_attr
+    std::optional<std::int32_t> spin_us{};   ///< 0: sleep at once, -1: never
 };
 
 /// Change a controller while it works; returns when it is done. EINVAL when there is nothing to

@@ -23,10 +23,10 @@ enum class Op : std::uint8_t { read, write, flush };
 /// One I/O. The data lie in @p data, whole logical blocks; empty for flush.
 /// The memory belongs to the path from submit() until the completion came out.
 struct Io {
-    Op op = Op::read;           ///< what to do
-    std::uint64_t lba = 0;      ///< first logical block
-    std::span<std::byte> data;  ///< bytes: a multiple of the block size, at most max_transfer
-    std::uint64_t tag = 0;      ///< handed back with the completion
+    Op op = Op::read;             ///< what to do
+    std::uint64_t lba = 0;        ///< first logical block
+    std::span<std::byte> data{};  ///< bytes: a multiple of the block size, at most max_transfer
+    std::uint64_t tag = 0;        ///< handed back with the completion
 };
 
 /// How one I/O ended. Completions come in any order.
@@ -61,7 +61,7 @@ struct PathCounters {
 struct OpenOptions {
     unsigned depth = 1;                   ///< I/Os in flight at most; submit() takes no more
     std::uint32_t keep_alive_ms = 15000;  ///< verbs: keep-alive timeout
-    std::string host_nqn;                 ///< verbs: empty for the default
+    std::string host_nqn{};               ///< verbs: empty for the default
     /// no write will come: block: opens the node read-only; kernel: has regions to receive only
     bool read_only = false;
 };
@@ -133,8 +133,7 @@ struct PathUri;
 /// with an I/O queue for each path; kernel: and block: open the device @p count times.
 /// Each path registers memory for itself. The paths may be destroyed in any order, by any thread.
 /// All or none: EBUSY, and how many there are, when a controller has fewer I/O queues to give.
-Result<std::vector<std::unique_ptr<DataPath>>> open_paths(const PathUri& uri,
-                                                          const OpenOptions& options,
-                                                          unsigned count);
+[[nodiscard]] KDP_API Result<std::vector<std::unique_ptr<DataPath>>> open_paths(
+    const PathUri& uri, const OpenOptions& options, unsigned count);
 
 }  // namespace kdp

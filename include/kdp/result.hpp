@@ -16,8 +16,8 @@ namespace kdp {
 /// What went wrong: an errno value, the NVMe status if the controller gave one,
 /// and a sentence for people.
 struct Error {
-    int code = 0;      ///< errno, positive
-    std::string text;  ///< what happened, to what, and what to do
+    int code = 0;        ///< errno, positive
+    std::string text{};  ///< what happened, to what, and what to do
     /// The Status Field of the controller's completion (status code, its type, Do Not Retry), or 0
     int nvme_status = 0;
 };

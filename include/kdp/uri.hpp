@@ -53,10 +53,10 @@ enum class Buffers : std::uint8_t { plain, fixed, region };
 /// A name of a path, taken apart. Which fields count, the scheme says.
 struct PathUri {
     Scheme scheme = Scheme::kernel;       ///< which path
-    std::string device;                   ///< kernel, block: the node or file
-    std::string host;                     ///< verbs: name or address, without brackets
+    std::string device{};                 ///< kernel, block: the node or file
+    std::string host{};                   ///< verbs: name or address, without brackets
     std::uint16_t port = 4420;            ///< verbs
-    std::string nqn;                      ///< verbs: subsystem, 1 to 223 bytes
+    std::string nqn{};                    ///< verbs: subsystem, 1 to 223 bytes
     std::uint32_t nsid = 1;               ///< verbs
     bool polled = false;                  ///< block: mode=uring-poll
     KernelMode mode = KernelMode::ioctl;  ///< kernel
