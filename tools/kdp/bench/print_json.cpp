@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "bench/print_json.hpp"
 
+#include <kdp/version.hpp>
+
 #include "bench/figures.hpp"
 #include "report.hpp"
 
@@ -209,7 +211,7 @@ nlohmann::ordered_json to_json(const Options& options, const Environment& enviro
     for (const PointReport& point : report.points)
         points.push_back(point_to_json(point));
     return {{"schema", bench_schema},
-            {"kdp_version", KDP_VERSION},
+            {"kdp_version", std::string(kdp::version())},
             {"environment", environment_to_json(environment)},
             {"options", options_to_json(options, report)},
             {"clock_ns", report.clock_ns},
