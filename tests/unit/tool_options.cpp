@@ -107,19 +107,24 @@ TEST(BenchOptions, Defaults)
 {
     Options options = good();
     ASSERT_TRUE(bench::complete_options({}, options));
-    EXPECT_EQ(options.workload, Workload::randread);
-    EXPECT_EQ(options.block_bytes, 4096u);
+    ASSERT_EQ(points(options).size(), 1u);
+    const bench::Shape shape = points(options).front();
+    EXPECT_EQ(shape.workload, Workload::randread);
+    EXPECT_EQ(shape.read_percent, 100u);
+    EXPECT_EQ(shape.block_bytes, 4096u);
+    EXPECT_EQ(shape.depth, 1u);
+    EXPECT_EQ(shape.threads, 1u);
     EXPECT_EQ(options.region_bytes, 64u << 20);
     EXPECT_FALSE(options.writes());
 }
 
 TEST(BenchOptions, Workloads)
 {
-    for (const auto w : {Workload::read, Workload::write, Workload::randread, Workload::randwrite})
+    for (const auto w : {Workload::read, Workload::write, Workload::randread, Workload::randwrite,
+                         Workload::rw, Workload::randrw})
         EXPECT_EQ(bench::parse_workload(bench::workload_name(w)), w);
-    EXPECT_FALSE(bench::parse_workload("randrw"));
     EXPECT_FALSE(bench::parse_workload(""));
-    expect_refused({.workload = "trim"}, good(), "--rw trim");
+    expect_refused({.workloads = "trim"}, good(), "--rw trim");
 }
 
 TEST(BenchOptions, Sizes)
@@ -128,18 +133,81 @@ TEST(BenchOptions, Sizes)
     expect_refused({.block_bytes = "513"}, good(), "--bs 513");
     expect_refused({.block_bytes = "32m"}, good(), "--bs 32m");
     expect_refused({.region_bytes = "x"}, good(), "--size x");
-    Options deep = good();
-    deep.depth = 32;
-    expect_refused({.region_bytes = "64k"}, deep, "--size 64k");
+    expect_refused({.depths = "32", .region_bytes = "64k"}, good(), "--size 64k");
+    Options threads = good();
+    threads.threads = 4;
+    expect_refused({.depths = "8", .region_bytes = "64k"}, threads, "--threads");
+}
+
+TEST(BenchOptions, ASweepIsEachWithEach)
+{
+    Options options = good();
+    options.allow_write = true;
+    options.threads = 2;
+    ASSERT_TRUE(bench::complete_options({.workloads = "randread,randrw,write",
+                                         .block_bytes = "4k,64k",
+                                         .depths = "1,4,16",
+                                         .read_percent = 70},
+                                        options));
+    const auto shapes = points(options);
+    ASSERT_EQ(shapes.size(), 3u * 2 * 3);
+    EXPECT_EQ(shapes[1].depth, 4u);
+    EXPECT_EQ(shapes[3].block_bytes, 65536u);
+    EXPECT_EQ(shapes[6].workload, Workload::randrw);
+    EXPECT_EQ(shapes[6].read_percent, 70u);
+    EXPECT_TRUE(shapes[6].mixed());
+    EXPECT_EQ(shapes[17].read_percent, 0u);
+    EXPECT_EQ(shapes[17].threads, 2u);
+}
+
+TEST(BenchOptions, HalfOfAMixtureAreReadsIfNotToldOtherwise)
+{
+    Options options = good();
+    options.allow_write = true;
+    ASSERT_TRUE(bench::complete_options({.workloads = "rw"}, options));
+    EXPECT_EQ(options.read_percent, 50u);
+    EXPECT_EQ(points(options).front().read_percent, 50u);
+}
+
+TEST(BenchOptions, BadListsNameTheirPart)
+{
+    expect_refused({.workloads = "randread,"}, good(), "--rw :");
+    expect_refused({.workloads = "read,read"}, good(), "read is there twice");
+    expect_refused({.block_bytes = "4k,x"}, good(), "--bs x:");
+    expect_refused({.block_bytes = "4k,4096"}, good(), "4096 is there twice");
+    for (const char* bad : {"", "0", "1025", "-1", "1 2", "4294967297", "one"})
+        expect_refused({.depths = bad}, good(), "--depth");
+    for (const char* bad : {",", "-1", "x", "1024", "0,0"})
+        expect_refused({.cpus = bad}, good(), "--cpus");
+    expect_refused({.read_percent = 50}, good(), "--read-percent");
+    Options writing = good();
+    writing.allow_write = true;
+    expect_refused({.workloads = "rw", .read_percent = 101}, writing, "--read-percent 101");
+}
+
+TEST(BenchOptions, Numbers)
+{
+    Options options = good();
+    options.threads = 0;
+    expect_refused({}, options, "--threads 0");
+    options.threads = 257;
+    expect_refused({}, options, "--threads 257");
+    options = good();
+    options.runtime_s = 0;
+    expect_refused({}, options, "--runtime");
+    options = good();
+    options.threads = 4;
+    options.ios = 3;
+    expect_refused({}, options, "--ios 3");
 }
 
 TEST(BenchOptions, WritingWantsConsent)
 {
-    for (const char* workload : {"write", "randwrite"}) {
-        expect_refused({.workload = workload}, good(), "--allow-write");
+    for (const char* workload : {"write", "randwrite", "rw", "randrw", "randread,write"}) {
+        expect_refused({.workloads = workload}, good(), "--allow-write");
         Options options = good();
         options.allow_write = true;
-        EXPECT_TRUE(bench::complete_options({.workload = workload}, options));
+        EXPECT_TRUE(bench::complete_options({.workloads = workload}, options));
     }
     Options verify = good();
     verify.verify = true;

@@ -46,9 +46,9 @@ struct RawOptions {
     std::string workloads = "randread";
     std::string block_bytes = "4k";
     std::string depths = "1";
-    std::string cpus;
+    std::string cpus = {};
     std::string region_bytes = "64m";
-    std::optional<unsigned> read_percent;
+    std::optional<unsigned> read_percent = {};
 };
 
 /// Parse @p raw into @p options and check that everything fits together. The error's text names
