@@ -81,6 +81,9 @@ bench-copy: ## a file of 512 MB to a namespace by kdp copy and by dd: CPU time p
 bench-modes: ## latency, CPU time and sleeps per I/O of each way of taking completions (some minutes)
 	@tests/bench/modes.sh
 
+bench-instruments: ## kdp bench beside fio and perftest: do they say the same? (some minutes)
+	@tests/bench/instruments.sh
+
 debug-kernel: deps ## our kernel for QEMU that checks every access and lock (a quarter of an hour)
 	@scripts/build-kernel.sh debug
 
@@ -111,5 +114,5 @@ clean: ## remove build/
 	@rm -rf build
 
 .PHONY: help deps all modules lib tools selftests demo check check-debug check-faults check-scale \
-	check-watchers bench-host bench-char bench-copy bench-modes debug-kernel \
+	check-watchers bench-host bench-char bench-copy bench-modes bench-instruments debug-kernel \
 	uml lint doc check-library fuzz-wire vm install clean
