@@ -144,8 +144,10 @@ Json percentiles_to_json(const Histogram& latency)
     if (latency.count() == 0)
         return nullptr;
     Json list = Json::array();
-    for (const double percent : percents)
-        list.push_back({percent, static_cast<double>(latency.percentile(percent)) / 1000});
+    for (const double percent : percents) {
+        const std::uint64_t ns = percent < 100 ? latency.percentile(percent) : latency.max();
+        list.push_back({percent, static_cast<double>(ns) / 1000});
+    }
     return list;
 }
 
