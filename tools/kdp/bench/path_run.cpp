@@ -60,14 +60,7 @@ Result<std::vector<std::unique_ptr<DataPath>>> open_library_paths(const PathUri&
                                                                   const OpenOptions& options,
                                                                   unsigned count)
 {
-    std::vector<std::unique_ptr<DataPath>> paths;
-    for (unsigned i = 0; i < count; i++) {
-        auto path = open_path(uri, options);
-        if (!path)
-            return path.error();
-        paths.push_back(std::move(path).value());
-    }
-    return paths;
+    return open_paths(uri, options, count);
 }
 
 std::string label_of(const PathUri& uri)
