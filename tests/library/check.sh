@@ -21,6 +21,14 @@ headers=$prefix/include
 warnings='-Wall -Wextra -Wpedantic -Werror -O1'
 failed=0
 
+# With ccache, where it is: the same source below another temporary directory.
+launcher=''
+if command -v ccache >/dev/null; then
+	launcher=ccache
+	export CCACHE_DIR=${CCACHE_DIR:-${KDP_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/kdp}/ccache}
+	export CCACHE_BASEDIR=$tmp CCACHE_NOHASHDIR=1
+fi
+
 # point TEXT COMMAND...: its output only if it fails.
 point() {
 	local text=$1 output
@@ -56,9 +64,7 @@ install_part() {
 
 # Where it was told to go nobody will find it: it is moved afterwards.
 install_library() {
-	install_part library && install_part development &&
-		mv "$tmp/root/opt/kdp" "$prefix" &&
-		libdir=$(dirname "$(find "$prefix" -name pkgconfig -type d)")
+	install_part library && install_part development && mv "$tmp/root/opt/kdp" "$prefix"
 }
 
 files_in_place() {
@@ -89,8 +95,9 @@ names_no_place() {
 stands_alone() {
 	local header=$1
 	shift
-	printf '#include <kdp/%s>\n#include <kdp/%s>\n' "$header" "$header" |
-		"$@" -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$headers" -
+	printf '#include <kdp/%s>\n#include <kdp/%s>\n' "$header" "$header" >"$tmp/alone"
+	# shellcheck disable=SC2086 # several words, or none
+	(cd "$tmp" && $launcher "$@" $warnings -c -I"$headers" -o alone.o alone)
 }
 
 compile() {
@@ -183,7 +190,8 @@ by_cmake() {
 	local dir=$1 where=$2
 	shift 2
 	cp -r examples "$dir" &&
-		cmake -S "$dir" -B "$dir" -DCMAKE_PREFIX_PATH="$where" -DCMAKE_CXX_FLAGS="$warnings" "$@" &&
+		cmake -S "$dir" -B "$dir" -DCMAKE_PREFIX_PATH="$where" -DCMAKE_CXX_FLAGS="$warnings" \
+			-DCMAKE_CXX_COMPILER_LAUNCHER="$launcher" "$@" &&
 		cmake --build "$dir" -j2
 }
 
@@ -192,7 +200,8 @@ by_make() {
 	local dir=$1
 	shift
 	cp -r examples "$dir" &&
-		make -j2 -C "$dir" PKG_CONFIG_PATH="$libdir/pkgconfig" CXXFLAGS="$warnings" "$@"
+		make -j2 -C "$dir" PKG_CONFIG_PATH="$libdir/pkgconfig" CXX="$launcher g++" \
+			CXXFLAGS="$warnings" "$@"
 }
 
 # reads DIR shared|static: what is in the file, by the library that is meant.
@@ -254,6 +263,7 @@ interface=${version%%.*}
 next=${version%%.*}.$(($(cut -d . -f 2 <<<"$version") + 1))
 
 point "it installs, and can be moved" install_library || exit 1
+libdir=$(dirname "$(find "$prefix" -name pkgconfig -type d)")
 point "what belongs there is there" files_in_place
 point "nothing in it names a place" names_no_place
 point "the tool installs by itself, and says version $version" tool_says_version
