@@ -13,6 +13,7 @@ namespace kdp {
 namespace {
 
 constexpr std::uint32_t nsid_broadcast = 0xffffffff;
+constexpr std::uint32_t ctrl_loss_tmo_max = 1'000'000;
 
 Error wrong(std::string sentence)
 {
@@ -91,15 +92,44 @@ Status take_kernel_parameter(PathUri& uri, std::string_view key, std::string_vie
     return unknown_parameter(uri.scheme, key);
 }
 
-Status take_parameter(PathUri& uri, std::string_view key, std::string_view value)
+Status take_verbs_parameter(PathUri& uri, std::string_view key, std::string_view value)
 {
-    if (uri.scheme == Scheme::verbs && key == "nsid") {
+    if (key == "nsid") {
         const auto nsid = number<std::uint32_t>(value);
         if (!nsid || *nsid == 0 || *nsid == nsid_broadcast)
             return wrong(fmt::format("nsid={}: a namespace identifier is 1 to 4294967294", value));
         uri.nsid = *nsid;
         return ok();
     }
+    if (key == "wait") {
+        for (const auto wait : {Wait::adaptive, Wait::poll, Wait::event})
+            if (value == wait_name(wait)) {
+                uri.wait = wait;
+                return ok();
+            }
+        return wrong(fmt::format("wait={}: it is poll, event or adaptive", value));
+    }
+    if (key == "buffers") {
+        if (value != "region" && value != "plain")
+            return wrong(fmt::format("buffers={}: of verbs: it is region or plain", value));
+        uri.register_each = value == "plain";
+        return ok();
+    }
+    if (key == "ctrl_loss_tmo") {
+        const auto seconds = number<std::uint32_t>(value);
+        if (!seconds || *seconds > ctrl_loss_tmo_max)
+            return wrong(
+                fmt::format("ctrl_loss_tmo={}: it is 0 to {} seconds", value, ctrl_loss_tmo_max));
+        uri.ctrl_loss_tmo = *seconds;
+        return ok();
+    }
+    return unknown_parameter(uri.scheme, key);
+}
+
+Status take_parameter(PathUri& uri, std::string_view key, std::string_view value)
+{
+    if (uri.scheme == Scheme::verbs)
+        return take_verbs_parameter(uri, key, value);
     if (uri.scheme == Scheme::kernel)
         return take_kernel_parameter(uri, key, value);
     if (uri.scheme == Scheme::block && key == "mode") {
@@ -213,6 +243,19 @@ std::string_view buffers_name(Buffers buffers) noexcept
             return "fixed";
         case Buffers::region:
             return "region";
+    }
+    return "?";
+}
+
+std::string_view wait_name(Wait wait) noexcept
+{
+    switch (wait) {
+        case Wait::adaptive:
+            return "adaptive";
+        case Wait::poll:
+            return "poll";
+        case Wait::event:
+            return "event";
     }
     return "?";
 }

@@ -118,7 +118,8 @@ protected:
 ///   kernel:/dev/kdpg0n1              NVMe passthrough by ioctl, ?mode=uring, ?mode=uring-poll;
 ///                                    &buffers=fixed, &buffers=region
 ///   block:/dev/kdp0n1                any block device, O_DIRECT, io_uring; ?mode=uring-poll
-///   verbs://ADDR:PORT/NQN?nsid=1     NVMe over RDMA in user space; [v6] in brackets
+///   verbs://ADDR:PORT/NQN?nsid=1     NVMe over RDMA in user space; [v6] in brackets;
+///                                    &wait=poll, &buffers=plain, &ctrl_loss_tmo=60
 /// Errors: EINVAL for a URI that does not parse; what the path's open gave.
 [[nodiscard]] KDP_API Result<std::unique_ptr<DataPath>> open_path(const std::string& uri,
                                                                   const OpenOptions& options);

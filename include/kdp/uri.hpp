@@ -20,6 +20,15 @@
 ///     buffers=region   register_buffer() adds a region (<kdp/kdp_ioctl.h>); kdp's devices only
 ///     sqpoll=1         a kernel thread takes what is submitted (IORING_SETUP_SQPOLL); io_uring
 ///                      modes only
+/// verbs: takes
+///     nsid=N           the namespace (1)
+///     wait=adaptive    wait() polls for a millisecond, then sleeps (the default)
+///     wait=poll        wait() polls and never sleeps
+///     wait=event       wait() sleeps at once
+///     buffers=region   register_buffer() registers with the RDMA device (the default)
+///     buffers=plain    memory is registered for each I/O anew, and deregistered behind it
+///     ctrl_loss_tmo=S  after the controller is lost, connect again for so many seconds, and send
+///                      again what was in flight; 0: everything fails at once (the default)
 /// Of a parameter that is given twice the last one counts.
 #pragma once
 
@@ -44,10 +53,14 @@ enum class KernelMode : std::uint8_t { ioctl, uring, uring_poll };
 /// What a kernel: path makes of memory that it is told of.
 enum class Buffers : std::uint8_t { plain, fixed, region };
 
-/// As they are written in a URI: "uring-poll", "region".
+/// How wait() of a verbs: path waits.
+enum class Wait : std::uint8_t { adaptive, poll, event };
+
+/// As they are written in a URI: "uring-poll", "region", "event".
 /// @{
 [[nodiscard]] KDP_API std::string_view kernel_mode_name(KernelMode mode) noexcept;
 [[nodiscard]] KDP_API std::string_view buffers_name(Buffers buffers) noexcept;
+[[nodiscard]] KDP_API std::string_view wait_name(Wait wait) noexcept;
 /// @}
 
 /// A name of a path, taken apart. Which fields count, the scheme says.
@@ -62,6 +75,9 @@ struct PathUri {
     KernelMode mode = KernelMode::ioctl;  ///< kernel
     Buffers buffers = Buffers::plain;     ///< kernel
     bool sqpoll = false;                  ///< kernel
+    Wait wait = Wait::adaptive;           ///< verbs
+    bool register_each = false;           ///< verbs: buffers=plain
+    std::uint32_t ctrl_loss_tmo = 0;      ///< verbs: seconds
 };
 
 /// EINVAL with a sentence that quotes what is wrong: an unknown scheme or parameter, an empty

@@ -12,8 +12,8 @@
 #include <kdp/address.hpp>
 #include <kdp/uri.hpp>
 
-#include "fuzz.hpp"
 #include "fabrics/endpoint.hpp"
+#include "fuzz.hpp"
 
 namespace {
 
@@ -41,8 +41,10 @@ std::string written_out(const kdp::PathUri& uri)
     if (uri.scheme == kdp::Scheme::block)
         return fmt::format("{}:{}{}", kdp::scheme_name(uri.scheme), escaped(uri.device),
                            uri.polled ? "?mode=uring-poll" : "");
-    return fmt::format("verbs://{}:{}/{}?nsid={}", escaped(uri.host), uri.port, escaped(uri.nqn),
-                       uri.nsid);
+    return fmt::format("verbs://{}:{}/{}?nsid={}&wait={}&buffers={}&ctrl_loss_tmo={}",
+                       escaped(uri.host), uri.port, escaped(uri.nqn), uri.nsid,
+                       kdp::wait_name(uri.wait), uri.register_each ? "plain" : "region",
+                       uri.ctrl_loss_tmo);
 }
 
 void check_limits(const kdp::PathUri& uri)
@@ -51,8 +53,10 @@ void check_limits(const kdp::PathUri& uri)
     FUZZ_CHECK(ring || (uri.buffers != kdp::Buffers::fixed && !uri.sqpoll));
     FUZZ_CHECK(uri.scheme == kdp::Scheme::kernel ||
                (!ring && uri.buffers == kdp::Buffers::plain && !uri.sqpoll));
+    FUZZ_CHECK(uri.ctrl_loss_tmo <= 1'000'000);
     if (uri.scheme != kdp::Scheme::verbs) {
         FUZZ_CHECK(!uri.device.empty());
+        FUZZ_CHECK(!uri.register_each && uri.wait == kdp::Wait::adaptive && !uri.ctrl_loss_tmo);
         FUZZ_CHECK(uri.host.empty() && uri.nqn.empty());
         FUZZ_CHECK(!uri.polled || uri.scheme == kdp::Scheme::block);
         return;
@@ -113,6 +117,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
     FUZZ_CHECK(again.value().polled == uri.polled && again.value().mode == uri.mode);
     FUZZ_CHECK(again.value().buffers == uri.buffers && again.value().sqpoll == uri.sqpoll);
     FUZZ_CHECK(again.value().nqn == uri.nqn && again.value().nsid == uri.nsid);
+    FUZZ_CHECK(again.value().wait == uri.wait && again.value().register_each == uri.register_each);
+    FUZZ_CHECK(again.value().ctrl_loss_tmo == uri.ctrl_loss_tmo);
     if (uri.scheme == kdp::Scheme::verbs)
         check_address(uri.host, uri.port);
     return 0;

@@ -60,7 +60,6 @@ TEST(Uri, KernelBuffers)
     expect_refused("kernel:/dev/x?buffers=", "plain, fixed or region");
     expect_refused("kernel:/dev/x?buffers=pinned", "plain, fixed or region");
     expect_refused("block:/dev/x?buffers=fixed", "no such parameter");
-    expect_refused("verbs://h/n?buffers=region", "no such parameter");
 }
 
 TEST(Uri, KernelSqpoll)
@@ -184,6 +183,37 @@ TEST(Uri, RefusesUnknownParameters)
     expect_refused("kernel:/dev/x?nsid=1", "nsid");
     expect_refused("verbs://h/n?nsid=1&depth=4", "depth");
     expect_refused("verbs://h/n?NSID=1", "NSID");
+}
+
+TEST(Uri, VerbsWaits)
+{
+    EXPECT_EQ(parse_uri("verbs://a/n").value().wait, kdp::Wait::adaptive);
+    for (const auto wait : {kdp::Wait::adaptive, kdp::Wait::poll, kdp::Wait::event})
+        EXPECT_EQ(parse_uri("verbs://a/n?wait=" + std::string(kdp::wait_name(wait))).value().wait,
+                  wait);
+    for (const char* bad : {"", "spin", "Poll", "polls"})
+        expect_refused(std::string("verbs://a/n?wait=") + bad, "poll, event or adaptive");
+    expect_refused("kernel:/dev/x?wait=poll", "kernel: knows no such parameter");
+    expect_refused("block:/dev/x?wait=poll", "block: knows no such parameter");
+}
+
+TEST(Uri, VerbsBuffers)
+{
+    EXPECT_FALSE(parse_uri("verbs://a/n").value().register_each);
+    EXPECT_FALSE(parse_uri("verbs://a/n?buffers=region").value().register_each);
+    EXPECT_TRUE(parse_uri("verbs://a/n?buffers=plain").value().register_each);
+    expect_refused("verbs://a/n?buffers=fixed", "region or plain");
+    expect_refused("verbs://a/n?buffers=", "region or plain");
+}
+
+TEST(Uri, VerbsLossTime)
+{
+    EXPECT_EQ(parse_uri("verbs://a/n").value().ctrl_loss_tmo, 0U);
+    EXPECT_EQ(parse_uri("verbs://a/n?ctrl_loss_tmo=600").value().ctrl_loss_tmo, 600U);
+    EXPECT_EQ(parse_uri("verbs://a/n?ctrl_loss_tmo=1000000").value().ctrl_loss_tmo, 1000000U);
+    for (const char* bad : {"", "-1", "1000001", "5s", "4294967296"})
+        expect_refused(std::string("verbs://a/n?ctrl_loss_tmo=") + bad, "0 to 1000000 seconds");
+    expect_refused("kernel:/dev/x?ctrl_loss_tmo=1", "kernel: knows no such parameter");
 }
 
 }  // namespace
