@@ -281,10 +281,10 @@ void Admin::shut_down()
     auto step = 1ms;
 
     step_time_ = shutdown_command_time;
-    patience_.until = deadline;
+    patience_.until = patience_.until.or_sooner(deadline);
     if (!property_set(NVMF_PROP_CC, cc_ | NVMF_CC_SHN_NORMAL, "Property Set (CC, shutdown)"))
         return;
-    while (!deadline.passed()) {
+    while (!deadline.passed() && !patience_.hurried()) {
         Result<std::uint64_t> csts = property_get(NVMF_PROP_CSTS, false, "Property Get (CSTS)");
         if (!csts || (*csts & NVMF_CSTS_CFS) ||
             (*csts & NVMF_CSTS_SHST_MASK) == NVMF_CSTS_SHST_DONE)

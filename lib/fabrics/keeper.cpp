@@ -77,6 +77,13 @@ void Keeper::lose(Error why)
     news_.signal();
 }
 
+void Keeper::forget_loss()
+{
+    const std::lock_guard lock(mutex_);
+
+    loss_.reset();
+}
+
 void Keeper::run()
 {
     bool stopped = false;
@@ -91,15 +98,12 @@ void Keeper::run()
             health_->report_loss(status.error());
             break;
         }
-        Result<std::unique_ptr<Admin>> fresh = recover_(status.error(), stop_);
+        Result<std::unique_ptr<Admin>> fresh = recover_(*this, status.error(), stop_);
         if (!fresh) {
             health_->report_loss(fresh.error());
             break;
         }
         admin_ = std::move(*fresh);
-        // what was told of the old controller is old now
-        const std::lock_guard lock(mutex_);
-        loss_.reset();
     }
 }
 

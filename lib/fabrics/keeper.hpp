@@ -23,9 +23,9 @@ class Keeper {
 public:
     /// Called by the keeper's thread when the controller is lost, for @p why: a new one, or the
     /// error that Health is to tell of. Once @p stop is signalled, it returns within a second
-    /// or so. watch() and forget() may be called in it.
-    using Recover =
-        std::function<Result<std::unique_ptr<Admin>>(const Error& why, const Latch& stop)>;
+    /// or so. watch(), forget() and forget_loss() of the @p keeper may be called in it.
+    using Recover = std::function<Result<std::unique_ptr<Admin>>(Keeper& keeper, const Error& why,
+                                                                 const Latch& stop)>;
 
     /// @p keep_alive_ms as in Connect; a Keep Alive goes out twice as often. 0: none.
     /// Without @p recover a lost controller stays lost.
@@ -43,6 +43,9 @@ public:
     void forget(CommandQueue& queue);
     /// An I/O queue's owner has found the controller lost, before the keeper did. By any thread.
     void lose(Error why);
+    /// What lose() was told of is over: for Recover, once no one says it of the old controller
+    /// any more.
+    void forget_loss();
 
     [[nodiscard]] Health& health() noexcept { return *health_; }
 

@@ -213,12 +213,15 @@ Error Connection::refused(const Event& event) const
 
 void Connection::disconnect()
 {
-    if (!connected_)
-        return;
-    connected_ = false;
-    // a connection that the peer has ended still wants our answer, but has no more to say
-    if (rdma_disconnect(id_.get()) || ended_)
-        return;
+    {
+        const std::lock_guard lock(end_mutex_);
+        if (!connected_)
+            return;
+        connected_ = false;
+        // a connection that the peer has ended still wants our answer, but has no more to say
+        if (rdma_disconnect(id_.get()) || ended_)
+            return;
+    }
     const Patience patience = Patience::in(disconnect_time);
     for (;;) {
         Result<Event> event = wait_event(patience, "disconnect from");
@@ -231,10 +234,21 @@ void Connection::disconnect()
 
 void Connection::kill()
 {
+    const std::lock_guard lock(end_mutex_);
+
     if (connected_)
         rdma_disconnect(id_.get());
     connected_ = false;
     qp_.reset();
+}
+
+void Connection::hang_up()
+{
+    const std::lock_guard lock(end_mutex_);
+
+    if (connected_)
+        rdma_disconnect(id_.get());
+    connected_ = false;
 }
 
 std::optional<Connection::Event> Connection::next_event()

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -53,6 +54,10 @@ public:
     /// touches any memory for this connection, and the peer is being told.
     void kill();
 
+    /// Tell the peer that it is over and let everything that is posted fail, but leave the QP to
+    /// its owner. By any thread, beside the one that posts, polls or kills.
+    void hang_up();
+
     /// Read all pending CM events without sleeping. An error once one said that the
     /// connection is lost. One thread at a time may call this, beside another one
     /// that posts, polls or kills.
@@ -95,6 +100,7 @@ private:
     unsigned inline_bytes_ = 0;
     unsigned send_sges_ = 1;
     unsigned unacked_cq_events_ = 0;
+    std::mutex end_mutex_;  // connected_, and the QP's going
     bool connected_ = false;
     bool ended_ = false;  // the peer has disconnected; belongs to the caller of check_events()
 };

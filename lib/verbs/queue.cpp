@@ -41,7 +41,8 @@ static_assert(NVMF_CID_SLOTS == 1 << 12, "a slot has 12 bits in a wr_id and in a
 }  // namespace
 
 Queue::Queue(std::unique_ptr<Connection> connection, const Params& params)
-    : connection_(std::move(connection)),
+    : qid_(params.qid),
+      connection_(std::move(connection)),
       slots_(params.depth),
       send_wrs_(send_work_requests(params.depth)),
       receive_wrs_(params.depth + spare_receives(params.depth)),

@@ -116,6 +116,7 @@ public:
     // -- parts -----------------------------------------------------------------------
 
     [[nodiscard]] Connection& connection() noexcept { return *connection_; }
+    [[nodiscard]] std::uint16_t qid() const noexcept { return qid_; }
     [[nodiscard]] unsigned in_flight() const noexcept
     {
         return static_cast<unsigned>(slots_.size() - free_.size());
@@ -162,6 +163,7 @@ private:
         return memory_.data() + slots_.size() * NVMF_SQE_SIZE + index * NVMF_CQE_SIZE;
     }
 
+    std::uint16_t qid_;
     std::unique_ptr<Connection> connection_;
     Pages memory_;  // capsules, then responses: nobody else's business
     Mr memory_mr_;

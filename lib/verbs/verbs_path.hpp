@@ -9,9 +9,10 @@
 ///
 /// Reads and long writes name the user's memory by a keyed SGL; the controller WRITEs
 /// and READs it. Writes that fit the controller's capsules are gathered by the HCA
-/// from where they lie. Nothing is copied and nothing is registered per I/O. poll()
-/// makes no system call of its own; what a provider does below ibv_poll_cq and
-/// ibv_post_send is its own affair (soft-RoCE's ibv_post_send is a write(2)).
+/// from where they lie. Nothing is copied and, unless the URI asks for it, nothing is
+/// registered per I/O. poll() makes no system call of its own; what a provider does below
+/// ibv_poll_cq and ibv_post_send is its own affair (soft-RoCE's ibv_post_send is a write(2)).
+/// Documentation/verbs-path.md tells more.
 #pragma once
 
 #include <memory>
@@ -34,10 +35,12 @@ namespace kdp {
 /// way; ECONNREFUSED nobody listens or the target refuses; ENOENT no such subsystem; EACCES host
 /// not allowed; ETIMEDOUT; EPROTO, EOPNOTSUPP a controller that cannot be used.
 ///
-/// A connection that is lost completes what is in flight with ENOTCONN (EIO after a
-/// violation of the protocol) and fails every later submit() with ENOTCONN; there is
-/// no reconnecting. The destructor waits up to 5 s for I/O in flight, and is bounded
-/// by some more seconds for an orderly shutdown.
+/// A controller that is lost completes what is in flight with ENOTCONN (EIO after a
+/// violation of the protocol) and fails every later submit() with ENOTCONN. With
+/// PathUri::ctrl_loss_tmo it is connected again for so long, and what was in flight is sent
+/// again; only then, or when another namespace is found, it is lost. The destructor waits up to
+/// 5 s for I/O in flight; the last of the paths is bounded by some more seconds for an orderly
+/// shutdown.
 ///
 /// A process that forks must not use the path in the child.
 Result<std::vector<std::unique_ptr<DataPath>>> open_verbs_paths(const PathUri& uri,
