@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include <kdp/buffer.hpp>
+#include <kdp/uri.hpp>
 
 #include "io_check.hpp"
 #include "unique_fd.hpp"
@@ -194,6 +195,26 @@ TEST_F(BlockPathTest, InvalidIosCompleteWithAnErrno)
     EXPECT_EQ(run(*path, {Op::read, 0, {}, 5}).status, EINVAL);
     EXPECT_EQ(run(*path, {Op::flush, 0, memory.subspan(0, 512), 6}).status, EINVAL);
     EXPECT_EQ(run(*path, {Op::read, 0, memory.subspan(0, 512), 7}).status, 0);
+}
+
+TEST_F(BlockPathTest, SeveralPathsAreOpenedApart)
+{
+    OPEN_OR_SKIP(alone, 1);
+    const auto uri = parse_uri("block:" + name_).value();
+    auto paths = open_paths(uri, {}, 3);
+    ASSERT_TRUE(paths) << paths.error().text;
+    ASSERT_EQ(paths->size(), 3U);
+    paths->erase(paths->begin());
+    std::fill(buffer_.memory().begin(), buffer_.memory().end(), std::byte{0x77});
+    EXPECT_EQ(run(*paths->front(), {Op::write, 5, buffer_.memory().first(512), 1}).status, 0);
+    EXPECT_EQ(run(*paths->back(), {Op::read, 5, buffer_.memory().subspan(512, 512), 2}).status, 0);
+    EXPECT_EQ(buffer_.data()[512], std::byte{0x77});
+    for (const unsigned none : {0U, 65535U}) {
+        const auto refused = open_paths(uri, {}, none);
+        ASSERT_FALSE(refused);
+        EXPECT_EQ(refused.error().code, EINVAL) << refused.error().text;
+    }
+    EXPECT_EQ(open_paths(parse_uri("block:/nowhere").value(), {}, 2).error().code, ENOENT);
 }
 
 TEST_F(BlockPathTest, ReadOnlyRefusesWrites)
