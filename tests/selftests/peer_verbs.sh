@@ -29,6 +29,47 @@ each_fails() {
 	cases_end
 }
 
+# With time to connect again the same read finds its bytes: nobody wrote them, so zeroes.
+read_again() {
+	bounded path_io "verbs://$KDP_ADDR:$peer_port/$peer_nqn?nsid=1&ctrl_loss_tmo=$patience" read "$place" 4096 \
+		"$tmp/back" && cmp -n 4096 "$tmp/back" /dev/zero
+}
+
+# each_survives "NAME|FAULT"...: a read meets the fault once, and is sent again.
+each_survives() {
+	local case n=0
+	peer_cases read "$@" || { ktap_not_ok "the peer starts"; return; }
+	for case; do
+		at_place $((++n))
+		ktap_check "${case%%|*}: the read is sent again" read_again
+	done
+	cases_end
+}
+
+# survives_not NAME SCRIPT PATTERN: the read fails, with those words.
+survives_not() {
+	local text
+	peer_start "$2" || { ktap_not_ok "$1: the peer starts"; return; }
+	at_place 1
+	if text=$(read_again 2>&1) || [[ ! $text =~ $3 ]]; then
+		ktap_not_ok "$1" "$text"
+	else
+		ktap_ok "$1"
+	fi
+	peer_ends "$1: all of it was played"
+	ktap_check "$1: nothing left" nothing_left
+}
+
+# Its first two tries to connect again come to nothing.
+survives_refusals() {
+	peer_start "at 1 read do disconnect-all
+at 3 cm-request do reject 6
+at 4 cm-request do private garbage" || { ktap_not_ok "the peer starts"; return; }
+	at_place 1
+	ktap_check "tries to connect that are refused: the read is sent again" read_again
+	cases_end
+}
+
 peers_begin
 attempt=(open_verbs)
 each_refused "cm-request" \
@@ -56,6 +97,14 @@ each_fails "wrong generation|cid generation" \
 	"WRITE with a key that never was|write wrong-key" \
 	"status Unrecovered Read Error|status 0x281" \
 	"hang-up in the middle of the data|half-data, disconnect"
+each_survives "again: wrong generation|cid generation" \
+	"again: response of 15 bytes|length 15" \
+	"again: hang-up in the middle of the data|half-data, disconnect" \
+	"again: hang-up on every queue|disconnect-all"
+survives_refusals
+survives_not "another namespace behind the number" "at 1 read do disconnect-all
+at 2+ identify cns 0 do patch 0 0040000000000000" 'not connected'
+survives_not "a read that breaks five connections" "at every read do cid generation" 'Input/output error'
 if [[ $KDP_RDMA == siw ]]; then
 	ktap_skip "why the target refuses" "soft-iWARP does not pass a refusal's private data on"
 	ktap_skip "a key unasked" "libsiw does not tell of an invalidation"
