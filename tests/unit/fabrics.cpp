@@ -110,12 +110,17 @@ TEST(FabricsAdmin, ReadinessIsWaitedForNoLongerThanWeHavePatience)
         Admin::open(std::make_unique<FakeQueue>(controller), subsystem(), Patience::in(50ms));
     ASSERT_FALSE(admin);
     EXPECT_EQ(admin.error().code, ETIMEDOUT);
+    FakeController slow;
+    slow.csts = 0;
+    slow.cap = controller.cap;
     Latch hurry = Latch::create().value();
     hurry.signal();
-    admin = Admin::open(std::make_unique<FakeQueue>(controller), subsystem(),
-                        {Deadline::never(), &hurry});
+    admin =
+        Admin::open(std::make_unique<FakeQueue>(slow), subsystem(), {Deadline::never(), &hurry});
     ASSERT_FALSE(admin);
     EXPECT_EQ(admin.error().code, ETIMEDOUT);
+    // Connect, CAP, CC, CSTS once; and CC for the shutdown, which is not waited for
+    EXPECT_LE(slow.count(NVMF_OPC_FABRICS), 5U);
 }
 
 TEST(FabricsAdmin, FewerQueuesThanAskedForAreAnError)
