@@ -21,7 +21,7 @@ build_packages=(
 run_packages=(
 	qemu-system-x86 busybox-static cpio kmod iproute2 procps
 	rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest
-	nvme-cli fio strace linux-perf e2fsprogs xfsprogs btrfs-progs
+	nvme-cli fio strace linux-perf jq e2fsprogs xfsprogs btrfs-progs
 )
 
 die() {

@@ -6,21 +6,11 @@
 
 # shellcheck source=tests/vm/host/tripped.sh
 . tests/vm/host/tripped.sh
+# shellcheck source=tests/vm/host/step.sh
+. tests/vm/host/step.sh
 
 logs=build/${bench:?}
 mkdir -p "$logs"
-
-# step NAME LOG COMMAND...: quietly, unless it fails.
-step() {
-	local name=$1 log=$logs/$2
-	shift 2
-	printf '[%4d s] %s\n' "$SECONDS" "$name"
-	"$@" >"$log" 2>&1 </dev/null || {
-		tail -n 30 "$log" >&2
-		echo "$bench: failed: $name (log: $log)" >&2
-		exit 1
-	}
-}
 
 bench_tool() {
 	step "Debian packages" deps.log scripts/deps.sh

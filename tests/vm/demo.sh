@@ -13,17 +13,8 @@ kernel=${KERNEL:-6.12}
 logs=build/demo
 mkdir -p "$logs"
 
-# step NAME LOG COMMAND...: quiet while it goes well.
-step() {
-	local name=$1 log=$logs/$2
-	shift 2
-	printf '[%4d s] %s\n' "$SECONDS" "$name"
-	"$@" >"$log" 2>&1 </dev/null || {
-		tail -n 30 "$log" >&2
-		echo "demo: failed: $name (log: $log)" >&2
-		exit 1
-	}
-}
+# shellcheck source=tests/vm/host/step.sh
+. tests/vm/host/step.sh
 
 step "Debian packages" deps.log scripts/deps.sh
 step "kernel $kernel for the VM" kernel.log scripts/kernel.sh "$kernel"
