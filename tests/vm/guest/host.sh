@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck shell=bash
 #
-# The two hosts: our modules, and the stock nvme-rdma. Sourced by lib.sh.
+# The two hosts: our modules, and the stock nvme-rdma (or nvme-tcp). Sourced by lib.sh.
 
 # kdp_insmod NAME [PARAMETER=VALUE...]: a module of ours as built for this kernel.
 kdp_insmod() {
@@ -56,12 +56,16 @@ nvme_has_namespace() {
 	nvme_namespace "$@" >/dev/null
 }
 
-# nvme_connect_stock NQN [ADDRESS] [PORT] [OPTION...]: prints the block device of namespace 1.
-# Use a subsystem of its own: native multipath would merge two paths to one NQN.
+# nvme_connect_stock [--tcp] NQN [ADDRESS] [PORT] [OPTION...]: prints the block device of
+# namespace 1. Use a subsystem of its own: native multipath would merge two paths to one NQN.
 nvme_connect_stock() {
-	local text
-	modprobe nvme-rdma || complain "modprobe nvme-rdma failed" || return
-	text=$(nvme connect -t rdma -a "${2:-$KDP_ADDR}" -s "${3:-4420}" -n "$1" \
+	local text transport=rdma
+	if [[ $1 == --tcp ]]; then
+		transport=tcp
+		shift
+	fi
+	modprobe "nvme-$transport" || complain "modprobe nvme-$transport failed" || return
+	text=$(nvme connect -t "$transport" -a "${2:-$KDP_ADDR}" -s "${3:-4420}" -n "$1" \
 		--hostnqn "$kdp_hostnqn" --hostid "$kdp_hostid" "${@:4}" 2>&1) ||
 		complain "nvme connect to $1 failed: $text" || return
 	wait_until 20 nvme_has_namespace "$1" ||

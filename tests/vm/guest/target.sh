@@ -35,12 +35,12 @@ target_backend() {
 	return 1
 }
 
-# target_port NAME FAMILY ADDRESS SERVICE: make the port unless it stands already.
+# target_port NAME FAMILY ADDRESS SERVICE [TRANSPORT]: make the port unless it stands already.
 target_port() {
 	local dir=$nvmet/ports/$1
 	[[ -d $dir ]] && return
 	mkdir "$dir" &&
-		echo rdma >"$dir/addr_trtype" &&
+		echo "${5:-rdma}" >"$dir/addr_trtype" &&
 		echo "$2" >"$dir/addr_adrfam" &&
 		echo "$3" >"$dir/addr_traddr" &&
 		echo "$4" >"$dir/addr_trsvcid"
@@ -135,6 +135,13 @@ target_up() {
 		ln -s "$subsys" "$nvmet/ports/$service/subsystems/" &&
 		ln -s "$subsys" "$nvmet/ports/1$service/subsystems/" ||
 		complain "target_up: cannot listen on $KDP_ADDR and $KDP_ADDR6, port $service (is the RDMA device up?)"
+}
+
+# target_tcp NQN [ADDRESS]: a subsystem that is up can be reached over TCP as well, port 4420.
+target_tcp() {
+	modprobe nvmet-tcp && target_port 4421 ipv4 "${2:-$KDP_ADDR}" 4420 tcp &&
+		ln -s "$nvmet/subsystems/$1" "$nvmet/ports/4421/subsystems/" ||
+		complain "target_tcp: cannot listen on ${2:-$KDP_ADDR}, port 4420"
 }
 
 # target_leaves, target_returns: the subsystem $nqn leaves its port, and comes back. The target

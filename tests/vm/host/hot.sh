@@ -9,7 +9,7 @@ vm_hot_programs=(
 	bash sh timeout grep sed awk head tail cat cut sort comm uniq wc tr find xargs dd cmp rm mkdir
 	rmdir ln ls mktemp sleep date env tee basename dirname readlink realpath id stat touch setpriv
 	dmesg mount umount mountpoint blockdev insmod rmmod modprobe rdma ip nvme fio pgrep pkill
-	chmod nproc true sha1sum sha256sum sync truncate
+	chmod nproc true sha1sum sha256sum sync truncate jq tc
 )
 
 # What those open besides, and the links on the way.
