@@ -41,6 +41,14 @@ bench_bound() {
 	step "the bound's module" "bound-$1.log" tests/bench/bound/build.sh "$kver" "$kdir" "${arch[@]}"
 }
 
+# bench_rnbd MACHINE: the modules of RTRS and RNBD. Our own kernels have them.
+bench_rnbd() {
+	local kver
+	[[ $1 == stock ]] || return 0
+	kver=$(scripts/kernel.sh --version 6.12)
+	step "RTRS and RNBD" rnbd.log tests/bench/rnbd/build.sh "$kver" "/lib/modules/$kver/build"
+}
+
 # bench_run OUT RUN-OPTION... -- COMMAND...: in a machine; once more, twice at most, if the
 # emulator trips.
 bench_run() {
