@@ -28,7 +28,7 @@ launcher := $(if $(shell command -v ccache),-DCMAKE_C_COMPILER_LAUNCHER=ccache -
 
 help: ## this list
 	@echo 'kdp: NVMe over RDMA, kernel-direct and userspace-direct. Targets:'
-	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
+	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 33
 	@echo 'Variables: MACHINE=stock|debug|uml|uml-debug, KERNEL=6.12|6.1, KVER=<release>, ACCEL=auto|kvm|tcg|icount, FUZZ_SECONDS, PREFIX, DESTDIR, INSTALL_MOD_PATH'
 
 deps: ## install the Debian packages that are missing
@@ -84,6 +84,21 @@ bench-modes: ## latency, CPU time and sleeps per I/O of each way of taking compl
 bench-instruments: ## kdp bench beside fio and perftest: do they say the same? (some minutes)
 	@tests/bench/instruments.sh
 
+bench-peers: ## kdp's paths beside nvme-rdma, nvme-tcp and RNBD over RTRS, in one run (some minutes)
+	@tests/bench/experiment.sh peers
+
+experiment-registration: ## what registering memory costs: per I/O, from a pool, once (some minutes)
+	@tests/bench/experiment.sh registration
+
+experiment-polling: ## latency and CPU time of polling and of events (some minutes)
+	@tests/bench/experiment.sh polling
+
+experiment-lossy: ## a link that loses, delays or marks packets, RDMA and TCP (some minutes)
+	@tests/bench/experiment.sh lossy
+
+experiment-crash: ## what is left of applications that are killed, and for how long (some minutes)
+	@tests/bench/experiment.sh crash
+
 debug-kernel: deps ## our kernel for QEMU that checks every access and lock (a quarter of an hour)
 	@scripts/build-kernel.sh debug
 
@@ -114,5 +129,6 @@ clean: ## remove build/
 	@rm -rf build
 
 .PHONY: help deps all modules lib tools selftests demo check check-debug check-faults check-scale \
-	check-watchers bench-host bench-char bench-copy bench-modes bench-instruments debug-kernel \
+	check-watchers bench-host bench-char bench-copy bench-modes bench-instruments bench-peers \
+	experiment-registration experiment-polling experiment-lossy experiment-crash debug-kernel \
 	uml lint doc check-library fuzz-wire vm install clean
