@@ -34,6 +34,7 @@ struct Arguments {
     bool json = false;
     std::string csv_file;
     std::string log_file;
+    std::string stacks_file;
 };
 
 /// One line on the terminal, overwritten by the next.
@@ -53,6 +54,8 @@ bool on_terminal()
 struct Files {
     std::optional<OutputFile> csv;
     std::optional<LatencyLog> log;
+    std::optional<OutputFile> stacks_file;
+    profile::Stacks stacks;
 
     [[nodiscard]] Status create(const Arguments& arguments)
     {
@@ -68,6 +71,12 @@ struct Files {
                 return file.error();
             log.emplace(std::move(file).value());
         }
+        if (!arguments.stacks_file.empty()) {
+            auto file = OutputFile::create(arguments.stacks_file);
+            if (!file)
+                return file.error();
+            stacks_file.emplace(std::move(file).value());
+        }
         return ok();
     }
 
@@ -82,6 +91,11 @@ struct Files {
         if (csv) {
             csv->write(to_csv(result));
             note(csv->commit());
+        }
+        if (stacks_file) {
+            for (const auto& [stack, count] : stacks)
+                stacks_file->write(fmt::format("{} {}\n", stack, count));
+            note(stacks_file->commit());
         }
         if (log)
             note(log->commit());
@@ -99,6 +113,8 @@ void print(const Arguments& arguments, const RunReport& result)
 
 int bench_paths(Arguments& arguments)
 {
+    if (!arguments.stacks_file.empty())
+        arguments.options.profile = true;
     if (const Status fits = complete_options(arguments.raw, arguments.options); !fits)
         return report_usage(self, fits.error().text);
     Files files;
@@ -111,6 +127,7 @@ int bench_paths(Arguments& arguments)
     if (terminal)
         surroundings.progress = show_progress;
     surroundings.log = files.log ? &*files.log : nullptr;
+    surroundings.stacks = &files.stacks;
     const RunReport result = run(arguments.options, surroundings);
     if (terminal)
         show_progress("");
@@ -162,6 +179,21 @@ void add_extent(CLI::App& sub, Options& options, RawOptions& raw)
     sub.add_option("--seed", options.seed, "For places and patterns")->capture_default_str();
 }
 
+void add_profile(CLI::App& sub, Arguments& arguments)
+{
+    sub.add_flag("--profile", arguments.options.profile,
+                 "Tell apart what CPU time is spent on: application, kernel path, RDMA provider, "
+                 "target (needs CAP_PERFMON and CAP_SYSLOG)");
+    sub.add_option("--fabric", arguments.raw.fabric,
+                   "Project latency and IOPS a core for a fabric in hardware, such as "
+                   "rtt=2us,gbps=100 (also post=TIME); implies --profile")
+        ->type_name("MODEL");
+    sub.add_option("--profile-stacks", arguments.stacks_file,
+                   "One line for each call chain that was seen, for a flame graph; implies "
+                   "--profile")
+        ->type_name("FILE");
+}
+
 }  // namespace
 
 void add_bench(CLI::App& app, Run& run)
@@ -187,6 +219,7 @@ void add_bench(CLI::App& app, Run& run)
         ->type_name("FILE");
     sub->add_option("--log", arguments->log_file, "One line for each measured I/O")
         ->type_name("FILE");
+    add_profile(*sub, *arguments);
     sub->callback([arguments, &run] { run = [arguments] { return bench_paths(*arguments); }; });
 }
 

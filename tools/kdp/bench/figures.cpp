@@ -55,6 +55,14 @@ Value fabric_an_io(const Turn& turn)
     return an_io(turn, static_cast<double>((*turn.fabric).*counter));
 }
 
+template <profile::Class c>
+Value profiled_us(const Turn& turn)
+{
+    if (!turn.breakdown)
+        return std::nullopt;
+    return turn.breakdown->us_an_io(c).value;
+}
+
 constexpr Figure all_figures[] = {
     {"iops", "IOPS",
      [](const Turn& t) -> Value { return a_second(t, static_cast<double>(t.ios)); }},
@@ -115,6 +123,22 @@ constexpr Figure all_figures[] = {
              return std::nullopt;
          return us_an_io(t, *t.cost.machine->softirq_ns);
      }},
+    {"cpu_application_us_per_io", "CPU of application, us per I/O",
+     profiled_us<profile::Class::application>, false, true},
+    {"cpu_kernel_path_us_per_io", "CPU of kernel path, us per I/O",
+     profiled_us<profile::Class::kernel_path>, false, true},
+    {"cpu_provider_calls_us_per_io", "CPU of provider's calls, us per I/O",
+     profiled_us<profile::Class::provider_calls>, false, true},
+    {"cpu_provider_threads_us_per_io", "CPU of provider's threads, us per I/O",
+     profiled_us<profile::Class::provider_threads>, false, true},
+    {"cpu_waiting_us_per_io", "CPU of polls in vain, us per I/O",
+     profiled_us<profile::Class::waiting>, false, true},
+    {"cpu_target_us_per_io", "CPU of target, us per I/O", profiled_us<profile::Class::target>,
+     false, true},
+    {"cpu_interrupts_us_per_io", "CPU of interrupts, us per I/O",
+     profiled_us<profile::Class::interrupts>, false, true},
+    {"cpu_other_us_per_io", "CPU of others, us per I/O", profiled_us<profile::Class::other>, false,
+     true},
     {"doorbells_per_io", "doorbells per I/O", fabric_an_io<&FabricCounters::doorbells>},
     {"work_requests_per_io", "work requests per I/O", fabric_an_io<&FabricCounters::work_requests>},
     {"cqes_per_io", "CQEs per I/O", fabric_an_io<&FabricCounters::completions>},
@@ -146,6 +170,16 @@ std::optional<Summary> summarise(const Figure& figure, std::span<const Turn> tur
             values.push_back(*value);
     }
     return summarise(std::move(values));
+}
+
+std::optional<profile::Projection> projection_of(const Options& options, const Shape& shape,
+                                                 const PathResult& result)
+{
+    const auto breakdown = whole_breakdown(result);
+    if (!options.fabric || !breakdown)
+        return std::nullopt;
+    return profile::project(breakdown->own_us_an_io(), *options.fabric, shape.block_bytes,
+                            shape.depth * shape.threads);
 }
 
 }  // namespace kdp::tool::bench

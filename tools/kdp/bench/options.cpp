@@ -172,6 +172,13 @@ Status complete_options(const RawOptions& raw, Options& options)
     if (options.threads < 1 || options.threads > most_threads)
         return wrong(fmt::format("--threads {}: 1 to {}", options.threads, most_threads));
 
+    if (!raw.fabric.empty()) {
+        const auto fabric = profile::parse_fabric(raw.fabric);
+        if (!fabric)
+            return fabric.error();
+        options.fabric = fabric.value();
+        options.profile = true;
+    }
     const auto region = parse_size(raw.region_bytes);
     if (!region)
         return wrong(fmt::format("--size {}: a size, for example 64m", raw.region_bytes));

@@ -11,6 +11,7 @@
 #include <kdp/result.hpp>
 
 #include "bench/shape.hpp"
+#include "profile/projection.hpp"
 
 namespace kdp::tool::bench {
 
@@ -29,6 +30,8 @@ struct Options {
     std::uint64_t seed = 1;
     std::vector<int> cpus;  ///< thread i runs on cpus[i mod size]; empty: where the scheduler likes
     bool verify = false;
+    bool profile = false;                        ///< tell apart what CPU time is spent on
+    std::optional<profile::FabricModel> fabric;  ///< project for it; implies profile
     bool allow_write = false;
 
     /// Some I/O of this run changes data.
@@ -48,6 +51,7 @@ struct RawOptions {
     std::string depths = "1";
     std::string cpus = {};
     std::string region_bytes = "64m";
+    std::string fabric = {};
     std::optional<unsigned> read_percent = {};
 };
 

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/clock.hpp"
 #include "bench/cost.hpp"
 #include "bench/system_calls.hpp"
 #include "bench/verify.hpp"
@@ -22,6 +23,7 @@ constexpr std::uint32_t fill_bytes = 128 * 1024;  // an I/O of the filling at mo
 // enough for a mean, and an end for slow paths; of each thread
 constexpr std::uint64_t counted_ios = 200;
 constexpr std::uint64_t counted_ns = 500'000'000;
+constexpr std::uint64_t profiled_ns = 1'000'000'000;  // some thousand samples
 
 Error does_not_fit(std::string sentence)
 {
@@ -90,6 +92,7 @@ PathRun::PathRun(const Options& options, const Shape& shape, const PathUri& uri,
                  std::vector<Buffer> buffers)
     : options_(&options),
       shape_(shape),
+      transport_(profile::transport_of(uri)),
       buffers_(std::move(buffers)),
       paths_(std::move(paths)),
       team_(std::make_unique<Team>(shape.threads, options.cpus)),
@@ -299,7 +302,43 @@ Status PathRun::count_system_calls(Goals goals, Turn& turn)
     return ok();
 }
 
-TurnOutcome PathRun::take_turn(unsigned round, std::uint32_t pass, LatencyLog* log)
+/// By time, since samples come by time; where few I/Os were asked for, they take a second at most.
+Status PathRun::profile_some(Goals goals, Turn& turn, profile::Profiler& profiler)
+{
+    if (turn.ios == 0 || turn.interrupted)
+        return ok();
+    for (Goal& goal : goals)
+        goal.runtime_ns = profiled_ns;
+    Status started = ok();
+    std::uint64_t begin_ns = 0;
+    Status stopped = ok();
+    const Results results = run_all(
+        std::move(goals),
+        [&] {
+            begin_ns = now_ns();
+            started = profiler.start();
+        },
+        [&] { stopped = profiler.stop(); });
+    if (!started)
+        return started;
+    if (!stopped)
+        return stopped;
+    if (const Status status = first_error(results); !status)
+        return status;
+    std::uint64_t end_ns = begin_ns;
+    for (const LoopResult& result : results)
+        end_ns = std::max(end_ns, result.end_ns);
+    auto breakdown =
+        profiler.classify({ios_of(results), end_ns - begin_ns, transport_, info().provider});
+    if (!breakdown)
+        return breakdown.error();
+    if (breakdown->ios > 0 && breakdown->samples > 0)
+        turn.breakdown = *breakdown;
+    return ok();
+}
+
+TurnOutcome PathRun::take_turn(unsigned round, std::uint32_t pass, LatencyLog* log,
+                               profile::Profiler* profiler)
 {
     TurnOutcome outcome;
     outcome.turn.round = round;
@@ -333,6 +372,8 @@ TurnOutcome PathRun::take_turn(unsigned round, std::uint32_t pass, LatencyLog* l
         log->append(round, i, records[i]);
     if (outcome.status)
         outcome.status = count_system_calls(goals, outcome.turn);
+    if (outcome.status && profiler)
+        outcome.status = profile_some(goals, outcome.turn, *profiler);
     if (outcome.status && books)
         outcome.status = read_back(plans, outcome.turn);
     return outcome;

@@ -20,6 +20,7 @@
 #include "bench/options.hpp"
 #include "bench/results.hpp"
 #include "bench/team.hpp"
+#include "profile/profiler.hpp"
 
 namespace kdp::tool::bench {
 
@@ -63,10 +64,12 @@ public:
     /// Write the pattern that reads look for to the whole region.
     [[nodiscard]] Status fill();
 
-    /// Warm up, measure, then count the system calls of some more I/Os. @p pass tells the turns of
+    /// Warm up, measure, then count the system calls of some more I/Os, and profile some more if
+    /// @p profiler is not null. @p pass tells the turns of
     /// a run apart: patterns that are written carry it. @p log: of which the place is set; may be
     /// null.
-    [[nodiscard]] TurnOutcome take_turn(unsigned round, std::uint32_t pass, LatencyLog* log);
+    [[nodiscard]] TurnOutcome take_turn(unsigned round, std::uint32_t pass, LatencyLog* log,
+                                        profile::Profiler* profiler = nullptr);
 
 private:
     using Paths = std::vector<std::unique_ptr<DataPath>>;
@@ -84,10 +87,12 @@ private:
     [[nodiscard]] Status warm_up(Goals goals);
     void measure(Goals goals, TurnOutcome& outcome);
     [[nodiscard]] Status count_system_calls(Goals goals, Turn& turn);
+    [[nodiscard]] Status profile_some(Goals goals, Turn& turn, profile::Profiler& profiler);
     [[nodiscard]] Status read_back(const Plans& plans, Turn& turn);
 
     const Options* options_;
     Shape shape_;
+    profile::Transport transport_;
     std::vector<Buffer> buffers_;  // outlive the paths, which may still use them
     Paths paths_;                  // one a thread
     std::vector<std::unique_ptr<IoLoop>> loops_;

@@ -58,6 +58,13 @@ Json list_or_null(const std::vector<T>& list)
     return list.empty() ? Json(nullptr) : Json(list);
 }
 
+Json fabric_to_json(const std::optional<profile::FabricModel>& fabric)
+{
+    if (!fabric)
+        return nullptr;
+    return {{"rtt_us", fabric->rtt_us}, {"gbps", fabric->gbps}, {"post_us", fabric->post_us}};
+}
+
 Json options_to_json(const Options& options, const RunReport& report)
 {
     Json workloads = Json::array();
@@ -76,8 +83,8 @@ Json options_to_json(const Options& options, const RunReport& report)
             {"seed", options.seed},
             {"cpus", list_or_null(options.cpus)},
             {"verify", options.verify},
-            {"profile", false},
-            {"fabric", nullptr}};
+            {"profile", options.profile},
+            {"fabric", fabric_to_json(options.fabric)}};
 }
 
 Json failure_to_json(const std::optional<Failure>& failure)
@@ -124,6 +131,40 @@ Json totals_to_json(const Turn& turn)
     return json;
 }
 
+Json breakdown_to_json(const std::optional<profile::Breakdown>& breakdown)
+{
+    if (!breakdown)
+        return nullptr;
+    Json samples = Json::object(), half_widths = Json::object();
+    for (const profile::Class c : profile::busy_classes) {
+        const std::string name(class_name(c));
+        samples[name] = breakdown->in(c);
+        half_widths[name] = breakdown->us_an_io(c).half_width;
+    }
+    samples["idle"] = breakdown->in(profile::Class::idle);
+    return {{"ios", breakdown->ios},       {"elapsed_us", breakdown->elapsed_us},
+            {"cpu_us", breakdown->cpu_us}, {"samples", samples},
+            {"lost", breakdown->lost},     {"half_width_us_per_io", half_widths}};
+}
+
+Json projection_to_json(const std::optional<profile::Projection>& projection)
+{
+    if (!projection)
+        return nullptr;
+    Json latency = nullptr, latency_half = nullptr;
+    if (projection->latency_us) {
+        latency = projection->latency_us->value;
+        latency_half = projection->latency_us->half_width;
+    }
+    return {{"latency_us", latency},
+            {"latency_half_width_us", latency_half},
+            {"iops_per_core", projection->iops_per_core.value},
+            {"iops_per_core_half_width", projection->iops_per_core.half_width},
+            {"link_bound", projection->link_bound},
+            {"formula_latency", text_or_null(projection->formula_latency)},
+            {"formula_iops", projection->formula_iops}};
+}
+
 Json turn_to_json(const Turn& turn)
 {
     Json values = Json::object();
@@ -136,7 +177,8 @@ Json turn_to_json(const Turn& turn)
             {"verified_blocks", turn.verified_blocks},
             {"interrupted", turn.interrupted},
             {"figures", values},
-            {"totals", totals_to_json(turn)}};
+            {"totals", totals_to_json(turn)},
+            {"profile", breakdown_to_json(turn.breakdown)}};
 }
 
 Json percentiles_to_json(const Histogram& latency)
@@ -151,7 +193,7 @@ Json percentiles_to_json(const Histogram& latency)
     return list;
 }
 
-Json result_to_json(const Shape& shape, const PathResult& result)
+Json result_to_json(const Options& options, const Shape& shape, const PathResult& result)
 {
     Json summary = Json::object();
     for (const Figure& figure : figures()) {
@@ -173,16 +215,16 @@ Json result_to_json(const Shape& shape, const PathResult& result)
             {"percentiles_read_us", percentiles_to_json(shape.mixed() ? result.reads : none)},
             {"percentiles_write_us", percentiles_to_json(shape.mixed() ? result.writes : none)},
             {"rounds", rounds},
-            {"projection", nullptr},
+            {"projection", projection_to_json(projection_of(options, shape, result))},
             {"failure", failure_to_json(result.failure)}};
 }
 
-Json point_to_json(const PointReport& point)
+Json point_to_json(const Options& options, const PointReport& point)
 {
     const Shape& shape = point.shape;
     Json results = Json::array();
     for (const PathResult& result : point.results)
-        results.push_back(result_to_json(shape, result));
+        results.push_back(result_to_json(options, shape, result));
     return {{"rw", workload_name(shape.workload)},
             {"read_percent", shape.read_percent},
             {"bs", shape.block_bytes},
@@ -211,7 +253,7 @@ nlohmann::ordered_json to_json(const Options& options, const Environment& enviro
     for (const PathReport& path : report.paths)
         paths.push_back(path_to_json(path));
     for (const PointReport& point : report.points)
-        points.push_back(point_to_json(point));
+        points.push_back(point_to_json(options, point));
     return {{"schema", bench_schema},
             {"kdp_version", std::string(kdp::version())},
             {"environment", environment_to_json(environment)},
@@ -219,7 +261,7 @@ nlohmann::ordered_json to_json(const Options& options, const Environment& enviro
             {"clock_ns", report.clock_ns},
             {"check_ns", options.verify ? Json(report.check_ns) : Json(nullptr)},
             {"system_calls_unavailable", text_or_null(report.why_no_system_calls)},
-            {"profile_unavailable", nullptr},
+            {"profile_unavailable", text_or_null(report.why_no_profile)},
             {"failure", failure_to_json(report.failure)},
             {"interrupted", report.interrupted},
             {"paths", paths},

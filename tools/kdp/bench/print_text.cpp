@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "bench/figures.hpp"
+#include "bench/print_profile.hpp"
 #include "report.hpp"
 #include "text_table.hpp"
 #include "units.hpp"
@@ -122,15 +123,15 @@ std::string first_heading(const Options& options)
 }
 
 /// A figure a row; paths @p begin to @p end - 1 are the columns.
-std::string table_of_paths(const RunReport& report, const PointReport& point, std::size_t begin,
-                           std::size_t end)
+std::string table_of_paths(const RunReport& report, const PointReport& point, bool profiled,
+                           std::size_t begin, std::size_t end)
 {
     std::vector<TextTable::Column> columns{{"", Align::left}};
     for (std::size_t path = begin; path < end; path++)
         columns.push_back({numbered(report, path), Align::right});
     TextTable table(std::move(columns));
     for (const Figure& figure : figures()) {
-        if (figure.only_mixed && !point.shape.mixed())
+        if ((figure.only_mixed && !point.shape.mixed()) || (figure.only_profiled && !profiled))
             continue;
         std::vector<std::string> row{std::string(figure.heading)};
         for (std::size_t path = begin; path < end; path++)
@@ -140,12 +141,12 @@ std::string table_of_paths(const RunReport& report, const PointReport& point, st
     return table.to_string();
 }
 
-std::string full_table(const RunReport& report, const PointReport& point)
+std::string full_table(const RunReport& report, const PointReport& point, bool profiled)
 {
     std::string out;
     for (std::size_t begin = 0; begin < report.paths.size(); begin += paths_a_table)
         out += (begin == 0 ? "" : "\n") +
-               table_of_paths(report, point, begin,
+               table_of_paths(report, point, profiled, begin,
                               std::min(begin + paths_a_table, report.paths.size()));
     return out;
 }
@@ -157,11 +158,16 @@ std::string sweep_table(const Options& options, const RunReport& report)
         std::string_view key;
         const char* heading;
     };
-    constexpr Shown shown[] = {{"iops", "IOPS"},
-                               {"lat_mean_us", "latency, us"},
-                               {"lat_p99_us", "p99, us"},
-                               {"cpu_process_us_per_io", "CPU process"},
-                               {"cpu_machine_us_per_io", "CPU machine"}};
+    std::vector<Shown> shown = {{"iops", "IOPS"},
+                                {"lat_mean_us", "latency, us"},
+                                {"lat_p99_us", "p99, us"},
+                                {"cpu_process_us_per_io", "CPU process"},
+                                {"cpu_machine_us_per_io", "CPU machine"}};
+    if (options.profile)
+        shown.insert(shown.end(), {{"cpu_application_us_per_io", "application"},
+                                   {"cpu_kernel_path_us_per_io", "kernel path"},
+                                   {"cpu_provider_calls_us_per_io", "provider calls"},
+                                   {"cpu_provider_threads_us_per_io", "provider threads"}});
     std::vector<TextTable::Column> columns{
         {"rw", Align::left}, {"bs", Align::right}, {"depth", Align::right}, {"path", Align::left}};
     for (const Shown& column : shown)
@@ -194,7 +200,8 @@ std::string tables(const Options& options, const RunReport& report)
     if (report.points.size() > 1)
         return sweep_table(options, report);
     const std::string heading = first_heading(options);
-    return (heading.empty() ? "" : heading + "\n") + full_table(report, report.points.front());
+    return (heading.empty() ? "" : heading + "\n") +
+           full_table(report, report.points.front(), options.profile);
 }
 
 template <typename Predicate>
@@ -253,6 +260,8 @@ std::string notes(const Options& options, const RunReport& report)
     };
     for (const std::string& text : notes_on_failures(report))
         note(text);
+    for (const std::string& text : notes_on_profile(options, report))
+        note(text);
     if (!report.why_no_system_calls.empty())
         note("System calls are not counted: " + report.why_no_system_calls + ".");
     if (any_turn(report, [](const Turn& turn) { return !turn.cost.machine; }))
@@ -296,6 +305,8 @@ std::string to_text(const Options& options, const Environment& environment, cons
     if (report.points.empty())
         return out;
     out += "\n" + legend(report) + "\n" + tables(options, report);
+    if (const std::string projected = projections(options, report); !projected.empty())
+        out += "\n" + projected;
     const std::string remarks = notes(options, report);
     if (!remarks.empty())
         out += "\n" + remarks;

@@ -26,4 +26,18 @@ bool RunReport::has_figures() const noexcept
     });
 }
 
+std::optional<profile::Breakdown> whole_breakdown(const PathResult& result)
+{
+    std::optional<profile::Breakdown> whole;
+    for (const Turn& turn : result.turns) {
+        if (!turn.breakdown)
+            continue;
+        if (whole)
+            *whole += *turn.breakdown;
+        else
+            whole = turn.breakdown;
+    }
+    return whole;
+}
+
 }  // namespace kdp::tool::bench

@@ -15,6 +15,7 @@
 #include "bench/cost.hpp"
 #include "bench/fabric.hpp"
 #include "bench/shape.hpp"
+#include "profile/breakdown.hpp"
 
 namespace kdp::tool::bench {
 
@@ -41,10 +42,9 @@ struct Turn {
     std::optional<Latencies> write_latency;  ///< likewise
     Cost cost;
     std::optional<FabricCounters> fabric;
-    std::uint64_t counted_ios = 0;              ///< further ones, whose system calls were counted
-    std::optional<std::uint64_t> system_calls;  ///< of counted_ios
-    // Where CPU time went, by a profile of I/Os of its own (std::optional<profile::Breakdown>),
-    // would stand here.
+    std::uint64_t counted_ios = 0;                ///< further ones, whose system calls were counted
+    std::optional<std::uint64_t> system_calls;    ///< of counted_ios
+    std::optional<profile::Breakdown> breakdown;  ///< of CPU time, by a profile of further I/Os
     std::uint64_t verified_blocks = 0;
     bool interrupted = false;  ///< ended early: by a signal, or since the path failed
 };
@@ -66,6 +66,9 @@ struct PathResult {
     [[nodiscard]] Histogram latency() const;
 };
 
+/// What the turns' profiles say together, of all their samples; nullopt if there are none.
+[[nodiscard]] std::optional<profile::Breakdown> whole_breakdown(const PathResult& result);
+
 struct PointReport {
     Shape shape;
     std::vector<PathResult> results;  ///< in the order of the paths
@@ -82,6 +85,7 @@ struct RunReport {
     double clock_ns = 0;             ///< cost of one look at the clock
     double check_ns = 0;  ///< cost of verifying one I/O of the largest size; 0 without --verify
     std::string why_no_system_calls;
+    std::string why_no_profile;  ///< empty also if none was asked for
     std::vector<PathReport> paths;
     std::vector<PointReport> points;
     std::optional<Failure> failure;  ///< the first one

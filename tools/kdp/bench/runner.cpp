@@ -75,6 +75,7 @@ public:
 
 private:
     [[nodiscard]] Status try_path(const std::string& uri);
+    void open_profiler();
     void measure_point(std::size_t index);
     void open_all(PointReport& point);
     void fill_all(PointReport& point);
@@ -87,6 +88,7 @@ private:
     Remaining remaining_;
     std::vector<Contender> contenders_;
     RunReport report_;
+    std::optional<profile::Profiler> profiler_;
     std::uint32_t pass_ = 0;  // of turns, from 1
     bool corrupted_ = false;
 };
@@ -179,7 +181,8 @@ void Runner::take_turns(std::size_t index, unsigned round, PointReport& point)
                                          report_.paths[result.path].label, remaining_.to_string()));
             if (around_.log)
                 around_.log->at(index, result.path);
-            TurnOutcome outcome = contender.run->take_turn(round, ++pass_, around_.log);
+            TurnOutcome outcome = contender.run->take_turn(round, ++pass_, around_.log,
+                                                           profiler_ ? &*profiler_ : nullptr);
             if (outcome.turn.ios > 0) {
                 result.turns.push_back(std::move(outcome.turn));
                 result.reads.merge(outcome.reads);
@@ -190,6 +193,16 @@ void Runner::take_turns(std::size_t index, unsigned round, PointReport& point)
         }
         remaining_.turn_done();
     }
+}
+
+/// When the paths' modules are there, whose functions it looks up.
+void Runner::open_profiler()
+{
+    auto profiler = profile::Profiler::open();
+    if (profiler)
+        profiler_.emplace(std::move(profiler).value());
+    else
+        report_.why_no_profile = profiler.error().text;
 }
 
 void Runner::measure_point(std::size_t index)
@@ -228,6 +241,8 @@ RunReport Runner::run()
             return std::move(report_);
         }
     }
+    if (options_.profile)
+        open_profiler();
     const auto can_go_on = [&] {
         return !interrupted() && !corrupted_ &&
                std::any_of(contenders_.begin(), contenders_.end(),
@@ -236,6 +251,8 @@ RunReport Runner::run()
     for (std::size_t index = 0; index < shapes_.size() && can_go_on(); index++)
         measure_point(index);
     report_.interrupted = interrupted();
+    if (profiler_ && around_.stacks)
+        *around_.stacks = profiler_->stacks();
     return std::move(report_);
 }
 

@@ -25,7 +25,8 @@ using Progress = std::function<void(const std::string& step)>;
 struct Surroundings {
     Progress progress = [](const std::string&) {};
     Opener opener = open_library_paths;
-    LatencyLog* log = nullptr;  ///< gets every measured I/O
+    LatencyLog* log = nullptr;          ///< gets every measured I/O
+    profile::Stacks* stacks = nullptr;  ///< gets every call chain that was seen, with --profile
 };
 
 /// Run the benchmark from the calling thread. A path that cannot be opened at first, or a refusal
