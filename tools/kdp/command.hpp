@@ -19,12 +19,14 @@ enum Exit : int {
 /// Set by the subcommand that was chosen; returns an Exit.
 using Run = std::function<int()>;
 
+void add_advise(CLI::App& app, Run& run);
 void add_bench(CLI::App& app, Run& run);
 void add_connect(CLI::App& app, Run& run);
 void add_copy(CLI::App& app, Run& run);
 void add_disconnect(CLI::App& app, Run& run);
 void add_list(CLI::App& app, Run& run);
 void add_monitor(CLI::App& app, Run& run);
+void add_report(CLI::App& app, Run& run);
 void add_reset(CLI::App& app, Run& run);
 void add_set(CLI::App& app, Run& run);
 void add_rescan(CLI::App& app, Run& run);

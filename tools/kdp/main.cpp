@@ -33,6 +33,8 @@ int main(int argc, char** argv)
     add_stats(app, run);
     add_monitor(app, run);
     add_bench(app, run);
+    add_advise(app, run);
+    add_report(app, run);
     add_copy(app, run);
 
     try {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "report.hpp"
 
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 
@@ -31,6 +32,13 @@ int report(std::string_view command, std::string_view subject, const Error& erro
 {
     fmt::print(stderr, "{}\n", error_line(command, subject, error));
     return exit_failed;
+}
+
+int finish_output(std::string_view command)
+{
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)
+        return exit_ok;
+    return report(command, "standard output", error_from_errno(errno, "cannot be written"));
 }
 
 int report_usage(std::string_view command, std::string_view sentence)

@@ -24,4 +24,8 @@ int report(std::string_view command, std::string_view subject, const Error& erro
 /// The same for a command line that makes no sense. Returns exit_usage.
 int report_usage(std::string_view command, std::string_view sentence);
 
+/// The last thing of a command that prints: flush stdout. That it could not be written (a full disk
+/// behind it) is reported. Returns an Exit.
+int finish_output(std::string_view command);
+
 }  // namespace kdp::tool

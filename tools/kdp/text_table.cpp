@@ -2,20 +2,10 @@
 #include "text_table.hpp"
 
 #include <algorithm>
-#include <string_view>
+
+#include "lines.hpp"
 
 namespace kdp::tool {
-namespace {
-
-std::size_t places(std::string_view text)
-{
-    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-        return (static_cast<unsigned char>(c) & 0xc0) != 0x80;  // not a continuation byte
-    }));
-}
-
-}  // namespace
-
 std::string TextTable::to_string() const
 {
     std::vector<std::size_t> widths;
