@@ -43,7 +43,9 @@ load_moves() {
 }
 
 load_over() {
-	[[ ! -d /proc/$load_pid || $(cut -d' ' -f3 "/proc/$load_pid/stat") == Z ]]
+	local state
+	state=$(cut -d' ' -f3 "/proc/$load_pid/stat" 2>/dev/null)
+	[[ ${state:-Z} == Z ]]
 }
 
 # Where load_begin was called: not in a ktap_check's subshell.
