@@ -200,7 +200,7 @@ by_make() {
 	local dir=$1
 	shift
 	cp -r examples "$dir" &&
-		make -j2 -C "$dir" PKG_CONFIG_PATH="$libdir/pkgconfig" CXX="$launcher g++" \
+		PKG_CONFIG_PATH=$libdir/pkgconfig make -j2 -C "$dir" CXX="$launcher g++" \
 			CXXFLAGS="$warnings" "$@"
 }
 
