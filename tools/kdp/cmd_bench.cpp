@@ -4,9 +4,12 @@
 
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -103,12 +106,17 @@ struct Files {
     }
 };
 
-void print(const Arguments& arguments, const RunReport& result)
+/// A full disk is an error that is told; fmt::print() would throw.
+Status print(const Arguments& arguments, const RunReport& result)
 {
+    std::string text;
     if (arguments.json)
-        fmt::print("{}\n", json_text(to_json(arguments.options, look_around(), result)));
+        text = json_text(to_json(arguments.options, look_around(), result)) + "\n";
     else if (result.has_figures())
-        fmt::print("{}", to_text(arguments.options, look_around(), result));
+        text = to_text(arguments.options, look_around(), result);
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+        return error_from_errno(errno, "writing the results");
+    return ok();
 }
 
 int bench_paths(Arguments& arguments)
@@ -132,10 +140,9 @@ int bench_paths(Arguments& arguments)
     if (terminal)
         show_progress("");
 
-    print(arguments, result);
     int status = exit_ok;
-    if (std::fflush(stdout) != 0)
-        status = report(self, "", error_from_errno(errno, "writing the results"));
+    if (const Status printed = print(arguments, result); !printed)
+        status = report(self, "", printed.error());
     if (const int written = files.finish(result); written != exit_ok)
         status = written;
     if (result.failure)
