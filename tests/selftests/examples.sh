@@ -3,7 +3,7 @@
 #
 # The programs of examples/, with libkdp.so: they read the same bytes by every path, say what is
 # wrong in a sentence, and leave nothing behind.
-# timeout: 120
+# timeout: 240
 # quick: 6.12 6.1 uml uml-debug
 
 . "$(dirname "$0")/common.sh"
