@@ -25,6 +25,7 @@ constexpr Meaning meanings[] = {
     {NVMF_SC_ABORT_REQ, EIO, "command abort requested"},
     {NVMF_SC_INVALID_NS, ENODEV, "invalid namespace or format"},
     {sc_namespace_write_protected, EROFS, "namespace is write protected"},
+    {NVMF_SC_TRANSIENT_TRANSPORT, EIO, "transient transport error"},
     {NVMF_SC_LBA_RANGE, ERANGE, "LBA out of range"},
     {NVMF_SC_CAP_EXCEEDED, ENOSPC, "capacity exceeded"},
     {NVMF_SC_NS_NOT_READY, EAGAIN, "namespace not ready"},

@@ -86,6 +86,7 @@ nvmf_static_assert(sizeof(struct nvmf_cqe) == NVMF_CQE_SIZE, "a CQE has 16 bytes
 #define NVMF_SC_ABORT_REQ		0x0007
 #define NVMF_SC_INVALID_NS		0x000b
 #define NVMF_SC_CMD_SEQ_ERROR		0x000c
+#define NVMF_SC_TRANSIENT_TRANSPORT	0x0022
 #define NVMF_SC_LBA_RANGE		0x0080
 #define NVMF_SC_CAP_EXCEEDED		0x0081
 #define NVMF_SC_NS_NOT_READY		0x0082

@@ -74,6 +74,12 @@ static inline void nvmf_sqe_init_fabrics(struct nvmf_sqe *sqe, __u8 fctype)
 }
 
 /*
+ * Connect, CDW11 (CATTR): the controller need not report SQHD, which leaves it free to end a read
+ * over TCP without a response of its own (6.3; NVMe TCP Transport 1.0, 3.3.2).
+ */
+#define NVMF_CONNECT_NO_SQ_FLOW		(1U << 18)
+
+/*
  * Connect queue @qid with room for @entries commands. @kato_ms is the keep-alive
  * timeout in milliseconds for the admin queue, 0 for I/O queues.
  */

@@ -14,6 +14,7 @@
 #define nvmf_connect_data linux_nvmf_connect_data
 #include <linux/nvme.h>
 #include <linux/nvme-rdma.h>
+#include <linux/nvme-tcp.h>
 #undef nvmf_connect_data
 
 #include <nvmf/capsule.h>
@@ -21,6 +22,7 @@
 #include <nvmf/fabrics.h>
 #include <nvmf/identify.h>
 #include <nvmf/rdma.h>
+#include <nvmf/tcp.h>
 
 #define SAME_SIZE(ours, theirs) static_assert(sizeof(ours) == sizeof(theirs))
 
@@ -221,6 +223,7 @@ SAME_VALUE(NVMF_SC_INTERNAL, NVME_SC_INTERNAL);
 SAME_VALUE(NVMF_SC_ABORT_REQ, NVME_SC_ABORT_REQ);
 SAME_VALUE(NVMF_SC_INVALID_NS, NVME_SC_INVALID_NS);
 SAME_VALUE(NVMF_SC_CMD_SEQ_ERROR, NVME_SC_CMD_SEQ_ERROR);
+SAME_VALUE(NVMF_SC_TRANSIENT_TRANSPORT, NVME_SC_TRANSIENT_TR_ERR);
 SAME_VALUE(NVMF_SC_LBA_RANGE, NVME_SC_LBA_RANGE);
 SAME_VALUE(NVMF_SC_CAP_EXCEEDED, NVME_SC_CAP_EXCEEDED);
 SAME_VALUE(NVMF_SC_NS_NOT_READY, NVME_SC_NS_NOT_READY);
@@ -260,3 +263,64 @@ SAME_VALUE(NVMF_RDMA_REJ_INVALID_HRQSIZE, NVME_RDMA_CM_INVALID_HRQSIZE);
 SAME_VALUE(NVMF_RDMA_REJ_NO_RESOURCES, NVME_RDMA_CM_NO_RSC);
 SAME_VALUE(NVMF_RDMA_REJ_INVALID_IRD, NVME_RDMA_CM_INVALID_IRD);
 SAME_VALUE(NVMF_RDMA_REJ_INVALID_ORD, NVME_RDMA_CM_INVALID_ORD);
+
+/* PDUs of NVMe over TCP */
+SAME_SIZE(struct nvmf_tcp_hdr, struct nvme_tcp_hdr);
+SAME_FIELD(struct nvmf_tcp_hdr, type, struct nvme_tcp_hdr, type);
+SAME_FIELD(struct nvmf_tcp_hdr, flags, struct nvme_tcp_hdr, flags);
+SAME_FIELD(struct nvmf_tcp_hdr, hlen, struct nvme_tcp_hdr, hlen);
+SAME_FIELD(struct nvmf_tcp_hdr, pdo, struct nvme_tcp_hdr, pdo);
+SAME_FIELD(struct nvmf_tcp_hdr, plen, struct nvme_tcp_hdr, plen);
+SAME_SIZE(struct nvmf_tcp_icreq, struct nvme_tcp_icreq_pdu);
+SAME_FIELD(struct nvmf_tcp_icreq, pfv, struct nvme_tcp_icreq_pdu, pfv);
+SAME_FIELD(struct nvmf_tcp_icreq, hpda, struct nvme_tcp_icreq_pdu, hpda);
+SAME_FIELD(struct nvmf_tcp_icreq, dgst, struct nvme_tcp_icreq_pdu, digest);
+SAME_FIELD(struct nvmf_tcp_icreq, maxr2t, struct nvme_tcp_icreq_pdu, maxr2t);
+SAME_SIZE(struct nvmf_tcp_icresp, struct nvme_tcp_icresp_pdu);
+SAME_FIELD(struct nvmf_tcp_icresp, pfv, struct nvme_tcp_icresp_pdu, pfv);
+SAME_FIELD(struct nvmf_tcp_icresp, cpda, struct nvme_tcp_icresp_pdu, cpda);
+SAME_FIELD(struct nvmf_tcp_icresp, dgst, struct nvme_tcp_icresp_pdu, digest);
+SAME_FIELD(struct nvmf_tcp_icresp, maxh2cdata, struct nvme_tcp_icresp_pdu, maxdata);
+SAME_SIZE(struct nvmf_tcp_term, struct nvme_tcp_term_pdu);
+SAME_FIELD(struct nvmf_tcp_term, fes, struct nvme_tcp_term_pdu, fes);
+FIELD_AT(struct nvme_tcp_term_pdu, feil, offsetof(struct nvmf_tcp_term, fei), 2);
+FIELD_AT(struct nvme_tcp_term_pdu, feiu, offsetof(struct nvmf_tcp_term, fei) + 2, 2);
+SAME_SIZE(struct nvmf_tcp_cmd, struct nvme_tcp_cmd_pdu);
+SAME_FIELD(struct nvmf_tcp_cmd, sqe, struct nvme_tcp_cmd_pdu, cmd);
+SAME_SIZE(struct nvmf_tcp_rsp, struct nvme_tcp_rsp_pdu);
+SAME_FIELD(struct nvmf_tcp_rsp, cqe, struct nvme_tcp_rsp_pdu, cqe);
+SAME_SIZE(struct nvmf_tcp_data, struct nvme_tcp_data_pdu);
+SAME_FIELD(struct nvmf_tcp_data, cid, struct nvme_tcp_data_pdu, command_id);
+SAME_FIELD(struct nvmf_tcp_data, ttag, struct nvme_tcp_data_pdu, ttag);
+SAME_FIELD(struct nvmf_tcp_data, offset, struct nvme_tcp_data_pdu, data_offset);
+SAME_FIELD(struct nvmf_tcp_data, length, struct nvme_tcp_data_pdu, data_length);
+SAME_SIZE(struct nvmf_tcp_r2t, struct nvme_tcp_r2t_pdu);
+SAME_FIELD(struct nvmf_tcp_r2t, cid, struct nvme_tcp_r2t_pdu, command_id);
+SAME_FIELD(struct nvmf_tcp_r2t, ttag, struct nvme_tcp_r2t_pdu, ttag);
+SAME_FIELD(struct nvmf_tcp_r2t, offset, struct nvme_tcp_r2t_pdu, r2t_offset);
+SAME_FIELD(struct nvmf_tcp_r2t, length, struct nvme_tcp_r2t_pdu, r2t_length);
+SAME_VALUE(NVMF_TCP_PFV, NVME_TCP_PFV_1_0);
+SAME_VALUE(NVMF_TCP_DIGEST_SIZE, NVME_TCP_DIGEST_LENGTH);
+SAME_VALUE(NVMF_TCP_ADMIN_IN_CAPSULE, NVME_TCP_ADMIN_CCSZ);
+SAME_VALUE(NVMF_TCP_ICREQ, nvme_tcp_icreq);
+SAME_VALUE(NVMF_TCP_ICRESP, nvme_tcp_icresp);
+SAME_VALUE(NVMF_TCP_H2C_TERM, nvme_tcp_h2c_term);
+SAME_VALUE(NVMF_TCP_C2H_TERM, nvme_tcp_c2h_term);
+SAME_VALUE(NVMF_TCP_CMD, nvme_tcp_cmd);
+SAME_VALUE(NVMF_TCP_RSP, nvme_tcp_rsp);
+SAME_VALUE(NVMF_TCP_H2C_DATA, nvme_tcp_h2c_data);
+SAME_VALUE(NVMF_TCP_C2H_DATA, nvme_tcp_c2h_data);
+SAME_VALUE(NVMF_TCP_R2T, nvme_tcp_r2t);
+SAME_VALUE(NVMF_TCP_F_HDGST, NVME_TCP_F_HDGST);
+SAME_VALUE(NVMF_TCP_F_DDGST, NVME_TCP_F_DDGST);
+SAME_VALUE(NVMF_TCP_F_LAST, NVME_TCP_F_DATA_LAST);
+SAME_VALUE(NVMF_TCP_F_SUCCESS, NVME_TCP_F_DATA_SUCCESS);
+SAME_VALUE(NVMF_TCP_DGST_HEADER, NVME_TCP_HDR_DIGEST_ENABLE);
+SAME_VALUE(NVMF_TCP_DGST_DATA, NVME_TCP_DATA_DIGEST_ENABLE);
+SAME_VALUE(NVMF_TCP_FES_HEADER, NVME_TCP_FES_INVALID_PDU_HDR);
+SAME_VALUE(NVMF_TCP_FES_SEQUENCE, NVME_TCP_FES_PDU_SEQ_ERR);
+SAME_VALUE(NVMF_TCP_FES_HDGST, NVME_TCP_FES_HDR_DIGEST_ERR);
+SAME_VALUE(NVMF_TCP_FES_RANGE, NVME_TCP_FES_DATA_OUT_OF_RANGE);
+SAME_VALUE(NVMF_TCP_FES_LIMIT, NVME_TCP_FES_R2T_LIMIT_EXCEEDED);
+SAME_VALUE(NVMF_TCP_FES_UNSUPPORTED, NVME_TCP_FES_UNSUPPORTED_PARAM);
+SAME_VALUE(NVMF_SGL_TRANSPORT, NVME_TRANSPORT_SGL_DATA_DESC << 4 | NVME_SGL_FMT_TRANSPORT_A);

@@ -6,4 +6,5 @@ set(KDP_WIRE_TESTS
     ${CMAKE_CURRENT_LIST_DIR}/wire_fabrics.cpp
     ${CMAKE_CURRENT_LIST_DIR}/wire_identify.cpp
     ${CMAKE_CURRENT_LIST_DIR}/wire_ns_identity.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/wire_rdma.cpp)
+    ${CMAKE_CURRENT_LIST_DIR}/wire_rdma.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/wire_tcp.cpp)
