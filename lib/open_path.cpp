@@ -8,6 +8,7 @@
 
 #include "block_path.hpp"
 #include "kernel/kernel_path.hpp"
+#include "tcp/tcp_path.hpp"
 #include "verbs/verbs_path.hpp"
 
 namespace kdp {
@@ -64,6 +65,8 @@ Result<std::vector<std::unique_ptr<DataPath>>> open_paths(const PathUri& uri,
                              [&] { return open_block_path(uri.device, options, uri.polled); });
         case Scheme::verbs:
             return open_verbs_paths(uri, options, count);
+        case Scheme::tcp:
+            return open_tcp_paths(uri, options, count);
     }
     return error_from_errno(EINVAL, "the scheme of a path");
 }

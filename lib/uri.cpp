@@ -65,6 +65,14 @@ Error unknown_parameter(Scheme scheme, std::string_view key)
     return wrong(fmt::format("\"{}\": {}: knows no such parameter", key, scheme_name(scheme)));
 }
 
+Status take_switch(bool& to, std::string_view key, std::string_view value)
+{
+    if (value != "0" && value != "1")
+        return wrong(fmt::format("{}={}: it is 0 or 1", key, value));
+    to = value == "1";
+    return ok();
+}
+
 Status take_kernel_parameter(PathUri& uri, std::string_view key, std::string_view value)
 {
     if (key == "mode") {
@@ -83,24 +91,37 @@ Status take_kernel_parameter(PathUri& uri, std::string_view key, std::string_vie
             }
         return wrong(fmt::format("buffers={}: it is plain, fixed or region", value));
     }
-    if (key == "sqpoll") {
-        if (value != "0" && value != "1")
-            return wrong(fmt::format("sqpoll={}: it is 0 or 1", value));
-        uri.sqpoll = value == "1";
-        return ok();
-    }
+    if (key == "sqpoll")
+        return take_switch(uri.sqpoll, key, value);
+    return unknown_parameter(uri.scheme, key);
+}
+
+/// Whether a namespace is named by address and NQN.
+bool is_fabric(Scheme scheme)
+{
+    return scheme == Scheme::verbs || scheme == Scheme::tcp;
+}
+
+Status take_nsid(PathUri& uri, std::string_view value)
+{
+    const auto nsid = number<std::uint32_t>(value);
+    if (!nsid || *nsid == 0 || *nsid == nsid_broadcast)
+        return wrong(fmt::format("nsid={}: a namespace identifier is 1 to 4294967294", value));
+    uri.nsid = *nsid;
+    return ok();
+}
+
+Status take_tcp_parameter(PathUri& uri, std::string_view key, std::string_view value)
+{
+    if (key == "hdgst")
+        return take_switch(uri.hdgst, key, value);
+    if (key == "ddgst")
+        return take_switch(uri.ddgst, key, value);
     return unknown_parameter(uri.scheme, key);
 }
 
 Status take_verbs_parameter(PathUri& uri, std::string_view key, std::string_view value)
 {
-    if (key == "nsid") {
-        const auto nsid = number<std::uint32_t>(value);
-        if (!nsid || *nsid == 0 || *nsid == nsid_broadcast)
-            return wrong(fmt::format("nsid={}: a namespace identifier is 1 to 4294967294", value));
-        uri.nsid = *nsid;
-        return ok();
-    }
     if (key == "wait") {
         for (const auto wait : {Wait::adaptive, Wait::poll, Wait::event})
             if (value == wait_name(wait)) {
@@ -128,6 +149,10 @@ Status take_verbs_parameter(PathUri& uri, std::string_view key, std::string_view
 
 Status take_parameter(PathUri& uri, std::string_view key, std::string_view value)
 {
+    if (is_fabric(uri.scheme) && key == "nsid")
+        return take_nsid(uri, value);
+    if (uri.scheme == Scheme::tcp)
+        return take_tcp_parameter(uri, key, value);
     if (uri.scheme == Scheme::verbs)
         return take_verbs_parameter(uri, key, value);
     if (uri.scheme == Scheme::kernel)
@@ -175,10 +200,11 @@ Status take_authority(PathUri& uri, std::string_view authority)
     return ok();
 }
 
-Status take_verbs(PathUri& uri, std::string_view rest)
+Status take_fabric(PathUri& uri, std::string_view rest)
 {
+    const std::string_view scheme = scheme_name(uri.scheme);
     if (!rest.starts_with("//"))
-        return wrong("verbs: is followed by //ADDRESS:PORT/NQN");
+        return wrong(fmt::format("{}: is followed by //ADDRESS:PORT/NQN", scheme));
     rest.remove_prefix(2);
     if (Status status = take_authority(uri, take_until(rest, '/')); !status)
         return status;
@@ -187,7 +213,8 @@ Status take_verbs(PathUri& uri, std::string_view rest)
         return nqn.error();
     uri.nqn = std::move(nqn).value();
     if (uri.nqn.empty())
-        return wrong("the NQN of the subsystem is missing: verbs://ADDRESS:PORT/NQN");
+        return wrong(
+            fmt::format("the NQN of the subsystem is missing: {}://ADDRESS:PORT/NQN", scheme));
     if (uri.nqn.size() > NVMF_NQN_SIZE)
         return wrong(
             fmt::format("the NQN has {} bytes; {} are allowed", uri.nqn.size(), NVMF_NQN_SIZE));
@@ -217,6 +244,8 @@ std::string_view scheme_name(Scheme scheme) noexcept
             return "block";
         case Scheme::verbs:
             return "verbs";
+        case Scheme::tcp:
+            return "tcp";
     }
     return "?";
 }
@@ -282,21 +311,22 @@ Result<PathUri> parse_uri(std::string_view text)
         return wrong("the name of a path contains a NUL byte");
     if (colon == std::string_view::npos)
         return wrong(
-            fmt::format("\"{}\" names no path: kernel:, block: or verbs: comes first", text));
+            fmt::format("\"{}\" names no path: kernel:, block:, verbs: or tcp: comes first", text));
     if (scheme == "kernel")
         uri.scheme = Scheme::kernel;
     else if (scheme == "block")
         uri.scheme = Scheme::block;
     else if (scheme == "verbs")
         uri.scheme = Scheme::verbs;
+    else if (scheme == "tcp")
+        uri.scheme = Scheme::tcp;
     else
-        return wrong(
-            fmt::format("\"{}:\" is no path that kdp knows: kernel:, block: or verbs:", scheme));
+        return wrong(fmt::format(
+            "\"{}:\" is no path that kdp knows: kernel:, block:, verbs: or tcp:", scheme));
 
     std::string_view query = text.substr(colon + 1);
     const std::string_view rest = take_until(query, '?');
-    const Status status =
-        uri.scheme == Scheme::verbs ? take_verbs(uri, rest) : take_device(uri, rest);
+    const Status status = is_fabric(uri.scheme) ? take_fabric(uri, rest) : take_device(uri, rest);
     if (!status)
         return status.error();
     while (!query.empty()) {

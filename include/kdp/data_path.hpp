@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /// @file
 /// One I/O in, one completion out, whatever the path: kernel passthrough, a
-/// block device, or NVMe over RDMA spoken in user space.
+/// block device, or NVMe over RDMA or TCP spoken in user space.
 #pragma once
 
 #include <cstddef>
@@ -48,7 +48,9 @@ struct NamespaceInfo {
 /// What a path has done so far, exact counts; a path leaves at 0 what it cannot know.
 struct PathCounters {
     /// calls of ibv_post_send and ibv_post_recv; with io_uring those of io_uring_enter(2) that
-    /// submit, unknown with sqpoll=1
+    /// submit, unknown with sqpoll=1; tcp: batches of commands that were sent, a sendmsg(2) each
+    /// unless the socket is full. The calls that data asked for by the controller take are not in
+    /// it.
     std::uint64_t doorbells = 0;
     std::uint64_t work_requests = 0;  ///< send and receive work requests posted
     std::uint64_t completions = 0;    ///< CQEs taken
@@ -60,8 +62,8 @@ struct PathCounters {
 /// How to open a path.
 struct OpenOptions {
     unsigned depth = 1;                   ///< I/Os in flight at most; submit() takes no more
-    std::uint32_t keep_alive_ms = 15000;  ///< verbs: keep-alive timeout
-    std::string host_nqn{};               ///< verbs: empty for the default
+    std::uint32_t keep_alive_ms = 15000;  ///< verbs, tcp: keep-alive timeout
+    std::string host_nqn{};               ///< verbs, tcp: empty for the default
     /// no write will come: block: opens the node read-only; kernel: has regions to receive only
     bool read_only = false;
 };
@@ -120,6 +122,7 @@ protected:
 ///   block:/dev/kdp0n1                any block device, O_DIRECT, io_uring; ?mode=uring-poll
 ///   verbs://ADDR:PORT/NQN?nsid=1     NVMe over RDMA in user space; [v6] in brackets;
 ///                                    &wait=poll, &buffers=plain, &ctrl_loss_tmo=60
+///   tcp://ADDR:PORT/NQN?nsid=1       NVMe over TCP in user space, &hdgst=1, &ddgst=1: digests
 /// Errors: EINVAL for a URI that does not parse; what the path's open gave.
 [[nodiscard]] KDP_API Result<std::unique_ptr<DataPath>> open_path(const std::string& uri,
                                                                   const OpenOptions& options);
@@ -130,8 +133,8 @@ struct PathUri;
                                                                   const OpenOptions& options);
 
 /// The same for several threads: @p count paths (1 to 65534) to one namespace, each to be driven by
-/// a thread of its own, at the same time. What can be shared is shared: verbs: has one controller
-/// with an I/O queue for each path; kernel: and block: open the device @p count times.
+/// a thread of its own, at the same time. What can be shared is shared: verbs: and tcp: have one
+/// controller with an I/O queue for each path; kernel: and block: open the device @p count times.
 /// Each path registers memory for itself. The paths may be destroyed in any order, by any thread.
 /// All or none: EBUSY, and how many there are, when a controller has fewer I/O queues to give.
 [[nodiscard]] KDP_API Result<std::vector<std::unique_ptr<DataPath>>> open_paths(

@@ -8,6 +8,7 @@
 ///     block:/dev/kdp0n1?mode=uring-poll            polled by whoever waits; or mode=uring
 ///     verbs://192.0.2.1:4420/nqn.2024-01.org.example:disk?nsid=1
 ///     verbs://[fe80::1%25eth0]/nqn.2024-01.org.example:disk
+///     tcp://192.0.2.1:4420/nqn.2024-01.org.example:disk?nsid=1&ddgst=1
 ///
 /// %XX stands for a byte anywhere behind the scheme: %25 for '%', %3F for '?'.
 ///
@@ -29,6 +30,11 @@
 ///     buffers=plain    memory is registered for each I/O anew, and deregistered behind it
 ///     ctrl_loss_tmo=S  after the controller is lost, connect again for so many seconds, and send
 ///                      again what was in flight; 0: everything fails at once (the default)
+/// tcp: takes
+///     nsid=N           the namespace (1)
+///     hdgst=1          a CRC32C of each PDU's header
+///     ddgst=1          a CRC32C of each PDU's data; computed by this CPU, it costs a pass over
+///     them
 /// Of a parameter that is given twice the last one counts.
 #pragma once
 
@@ -42,7 +48,7 @@
 namespace kdp {
 
 /// What stands before the colon.
-enum class Scheme : std::uint8_t { kernel, block, verbs };
+enum class Scheme : std::uint8_t { kernel, block, verbs, tcp };
 
 /// As it is written, without the colon: "verbs".
 [[nodiscard]] KDP_API std::string_view scheme_name(Scheme scheme) noexcept;
@@ -67,10 +73,10 @@ enum class Wait : std::uint8_t { adaptive, poll, event };
 struct PathUri {
     Scheme scheme = Scheme::kernel;       ///< which path
     std::string device{};                 ///< kernel, block: the node or file
-    std::string host{};                   ///< verbs: name or address, without brackets
-    std::uint16_t port = 4420;            ///< verbs
-    std::string nqn{};                    ///< verbs: subsystem, 1 to 223 bytes
-    std::uint32_t nsid = 1;               ///< verbs
+    std::string host{};                   ///< verbs, tcp: numeric address, without brackets
+    std::uint16_t port = 4420;            ///< verbs, tcp
+    std::string nqn{};                    ///< verbs, tcp: subsystem, 1 to 223 bytes
+    std::uint32_t nsid = 1;               ///< verbs, tcp
     bool polled = false;                  ///< block: mode=uring-poll
     KernelMode mode = KernelMode::ioctl;  ///< kernel
     Buffers buffers = Buffers::plain;     ///< kernel
@@ -78,6 +84,8 @@ struct PathUri {
     Wait wait = Wait::adaptive;           ///< verbs
     bool register_each = false;           ///< verbs: buffers=plain
     std::uint32_t ctrl_loss_tmo = 0;      ///< verbs: seconds
+    bool hdgst = false;                   ///< tcp: header digests
+    bool ddgst = false;                   ///< tcp: data digests
 };
 
 /// EINVAL with a sentence that quotes what is wrong: an unknown scheme or parameter, an empty

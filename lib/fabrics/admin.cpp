@@ -73,6 +73,8 @@ Result<std::uint16_t> Admin::connect(CommandQueue& queue, std::uint16_t qid, uns
                               " characters"};
     nvmf_sqe sqe;
     nvmf_build_connect(&sqe, qid, entries, keep_alive_ms);
+    if (qid && subsystem_.no_sq_flow)
+        sqe.cdw11 |= nvmf_htole32(NVMF_CONNECT_NO_SQ_FLOW);
     Result<nvmf_response> response = queue.run(sqe, {PageData::Way::to_controller, sizeof(*data)},
                                                patience_.for_part(step_time_), "Connect");
     if (!response)

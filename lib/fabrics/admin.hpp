@@ -37,6 +37,8 @@ struct Subsystem {
     HostIdentity host;
     std::uint32_t keep_alive_ms = 0;
     bool keyed_sgls = false;  ///< the transport needs them (RDMA)
+    /// ask for I/O queues without flow control (TCP: fewer PDUs); they are never overfilled
+    bool no_sq_flow = false;
 };
 
 class Admin {

@@ -41,6 +41,9 @@ std::string written_out(const kdp::PathUri& uri)
     if (uri.scheme == kdp::Scheme::block)
         return fmt::format("{}:{}{}", kdp::scheme_name(uri.scheme), escaped(uri.device),
                            uri.polled ? "?mode=uring-poll" : "");
+    if (uri.scheme == kdp::Scheme::tcp)
+        return fmt::format("tcp://{}:{}/{}?nsid={}&hdgst={}&ddgst={}", escaped(uri.host), uri.port,
+                           escaped(uri.nqn), uri.nsid, uri.hdgst ? 1 : 0, uri.ddgst ? 1 : 0);
     return fmt::format("verbs://{}:{}/{}?nsid={}&wait={}&buffers={}&ctrl_loss_tmo={}",
                        escaped(uri.host), uri.port, escaped(uri.nqn), uri.nsid,
                        kdp::wait_name(uri.wait), uri.register_each ? "plain" : "region",
@@ -54,7 +57,8 @@ void check_limits(const kdp::PathUri& uri)
     FUZZ_CHECK(uri.scheme == kdp::Scheme::kernel ||
                (!ring && uri.buffers == kdp::Buffers::plain && !uri.sqpoll));
     FUZZ_CHECK(uri.ctrl_loss_tmo <= 1'000'000);
-    if (uri.scheme != kdp::Scheme::verbs) {
+    FUZZ_CHECK(uri.scheme == kdp::Scheme::tcp || (!uri.hdgst && !uri.ddgst));
+    if (uri.scheme != kdp::Scheme::verbs && uri.scheme != kdp::Scheme::tcp) {
         FUZZ_CHECK(!uri.device.empty());
         FUZZ_CHECK(!uri.register_each && uri.wait == kdp::Wait::adaptive && !uri.ctrl_loss_tmo);
         FUZZ_CHECK(uri.host.empty() && uri.nqn.empty());
@@ -116,10 +120,11 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
     FUZZ_CHECK(again.value().host == uri.host && again.value().port == uri.port);
     FUZZ_CHECK(again.value().polled == uri.polled && again.value().mode == uri.mode);
     FUZZ_CHECK(again.value().buffers == uri.buffers && again.value().sqpoll == uri.sqpoll);
+    FUZZ_CHECK(again.value().hdgst == uri.hdgst && again.value().ddgst == uri.ddgst);
     FUZZ_CHECK(again.value().nqn == uri.nqn && again.value().nsid == uri.nsid);
     FUZZ_CHECK(again.value().wait == uri.wait && again.value().register_each == uri.register_each);
     FUZZ_CHECK(again.value().ctrl_loss_tmo == uri.ctrl_loss_tmo);
-    if (uri.scheme == kdp::Scheme::verbs)
+    if (uri.scheme == kdp::Scheme::verbs || uri.scheme == kdp::Scheme::tcp)
         check_address(uri.host, uri.port);
     return 0;
 }

@@ -104,6 +104,38 @@ TEST(Uri, VerbsInFull)
     EXPECT_EQ(uri.value().nsid, 3u);
 }
 
+TEST(Uri, Tcp)
+{
+    auto uri = parse_uri("tcp://192.0.2.1/nqn.x:y");
+    ASSERT_TRUE(uri);
+    EXPECT_EQ(uri.value().scheme, Scheme::tcp);
+    EXPECT_EQ(uri.value().host, "192.0.2.1");
+    EXPECT_EQ(uri.value().port, 4420);
+    EXPECT_EQ(uri.value().nqn, "nqn.x:y");
+    EXPECT_EQ(uri.value().nsid, 1u);
+    EXPECT_FALSE(uri.value().hdgst || uri.value().ddgst);
+
+    uri = parse_uri("tcp://[fd77::1]:4421/n?ddgst=1&nsid=3&hdgst=0");
+    ASSERT_TRUE(uri);
+    EXPECT_EQ(uri.value().host, "fd77::1");
+    EXPECT_EQ(uri.value().port, 4421);
+    EXPECT_EQ(uri.value().nsid, 3u);
+    EXPECT_TRUE(uri.value().ddgst);
+    EXPECT_FALSE(uri.value().hdgst);
+    EXPECT_TRUE(parse_uri("tcp://h/n?hdgst=1").value().hdgst);
+
+    expect_refused("tcp://h/n?hdgst=2", "hdgst=2: it is 0 or 1");
+    expect_refused("tcp://h/n?ddgst", "0 or 1");
+    expect_refused("tcp://h/n?nsid=0", "nsid=0");
+    expect_refused("tcp://h/n?mode=uring", "tcp: knows no such parameter");
+    expect_refused("tcp://h/n?buffers=region", "no such parameter");
+    expect_refused("tcp://h/n?wait=poll", "no such parameter");
+    expect_refused("verbs://h/n?hdgst=1", "no such parameter");
+    expect_refused("kernel:/dev/x?ddgst=1", "no such parameter");
+    expect_refused("tcp:h/n", "tcp: is followed by //ADDRESS");
+    expect_refused("tcp://h", "tcp://ADDRESS:PORT/NQN");
+}
+
 TEST(Uri, VerbsDefaults)
 {
     const auto uri = parse_uri("verbs://storage.example.org/nqn.x:y");

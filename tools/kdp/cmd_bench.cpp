@@ -211,7 +211,7 @@ void add_bench(CLI::App& app, Run& run)
         "bench", "Measure data paths side by side: each has its turn in each round");
     sub->add_option("uri", options.uris,
                     "Paths: kernel:/dev/kdpg0n1, block:/dev/kdp0n1 (any block device or file), "
-                    "verbs://ADDR:4420/NQN?nsid=1")
+                    "verbs://ADDR:4420/NQN?nsid=1, tcp://ADDR:4420/NQN?nsid=1")
         ->type_name("URI")
         ->required();
     add_load(*sub, options, arguments->raw);

@@ -89,7 +89,7 @@ std::string block_device_beside(const std::string& char_device)
 /// say what is wrong.
 bool find_device(const PathUri& uri, std::string& device, struct stat& st)
 {
-    if (uri.scheme == Scheme::verbs)
+    if (uri.device.empty())  // verbs:, tcp:
         return false;
     device = uri.scheme == Scheme::kernel ? block_device_beside(uri.device) : uri.device;
     return !device.empty() && stat(device.c_str(), &st) == 0 &&

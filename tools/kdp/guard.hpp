@@ -7,8 +7,8 @@
 ///   - somebody holds: mounted, swap, member of a RAID or device mapper, opened exclusively;
 ///   - has partitions: the kernel's, or a GPT or MBR that it has not read. That is for a benchmark,
 ///     which overwrites what happens to be there; a copy says itself what it overwrites.
-/// What another host does with a remote namespace cannot be known, nor can a verbs:// path
-/// see that this host has it mounted through another path.
+/// What another host does with a remote namespace cannot be known, nor can a verbs:// or
+/// tcp:// path see that this host has it mounted through another path.
 #pragma once
 
 #include <string>

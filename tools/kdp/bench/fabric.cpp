@@ -10,7 +10,7 @@ namespace kdp::tool::bench {
 FabricMeter FabricMeter::of(const PathUri& uri)
 {
     FabricMeter meter;
-    if (uri.scheme == Scheme::verbs) {
+    if (uri.device.empty()) {  // verbs:, tcp:
         meter.by_path_ = true;
         return meter;
     }

@@ -67,8 +67,8 @@ Result<std::vector<std::unique_ptr<DataPath>>> open_library_paths(const PathUri&
 
 std::string label_of(const PathUri& uri)
 {
-    if (uri.scheme == Scheme::verbs)
-        return fmt::format("verbs:{}", uri.host);
+    if (uri.device.empty())  // verbs:, tcp:
+        return fmt::format("{}:{}", scheme_name(uri.scheme), uri.host);
     return fmt::format("{}:{}", scheme_name(uri.scheme),
                        std::filesystem::path(uri.device).filename().string());
 }

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "queue.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+#include <sys/socket.h>
+
+#include <fmt/format.h>
+
+#include "socket.hpp"
+
+namespace kdp::tcp {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto initialize_time = 10000ms;
+/// reap() looks again while there may be more, until so many are finished.
+constexpr std::size_t reap_batch = 32;
+/// R2Ts a command that may be outstanding: one, which H2CData answer before the next.
+constexpr std::uint32_t r2ts = 1;
+/// Alignment of C2HData that we ask for: none beyond the dword.
+constexpr std::uint8_t alignment = 0;
+
+}  // namespace
+
+Queue::Queue(UniqueFd fd, std::string peer, const Params& params)
+    : fd_(std::move(fd)),
+      peer_(std::move(peer)),
+      slots_(params.depth),
+      page_(std::make_unique<std::array<std::byte, 4096>>()),
+      sender_(params.depth)
+{
+    free_.reserve(slots_.size());
+    for (std::size_t i = slots_.size(); i-- > 0;) {
+        slots_[i].pdu.slot = static_cast<std::uint16_t>(i);
+        free_.push_back(static_cast<std::uint16_t>(i));
+    }
+    finished_.reserve(slots_.size());
+}
+
+Result<std::unique_ptr<Queue>> Queue::open(const fabrics::Endpoint& endpoint, const Params& params,
+                                           Patience patience)
+{
+    Result<UniqueFd> fd = connect_socket(endpoint, patience);
+
+    if (!fd)
+        return fd.error();
+    return open(std::move(*fd), endpoint.text, params, patience);
+}
+
+Result<std::unique_ptr<Queue>> Queue::open(UniqueFd fd, std::string peer, const Params& params,
+                                           Patience patience)
+{
+    if (!params.depth || params.depth >= NVMF_CID_SLOTS)
+        return Error{EINVAL, fmt::format("a queue's depth is 1 to {}", NVMF_CID_SLOTS - 1)};
+    std::unique_ptr<Queue> queue(new Queue(std::move(fd), std::move(peer), params));
+    if (Status s = queue->initialize(params, patience); !s)
+        return s.error();
+    return queue;
+}
+
+/// Send @p request, and receive as many bytes as @p answer has.
+Status Queue::exchange(std::span<const std::byte> request, std::span<std::byte> answer,
+                       Patience patience)
+{
+    const std::string what = "the connection to " + peer_ + " broke";
+
+    while (!request.empty() || !answer.empty()) {
+        pollfd ready{fd_.get(), static_cast<short>(request.empty() ? POLLIN : POLLOUT), 0};
+        if (!patience.sleep({&ready, 1}))
+            return Error{ETIMEDOUT,
+                         peer_ + " did not answer ICReq in time: does it speak NVMe/TCP?"};
+        const ssize_t n =
+            request.empty()
+                ? recv(fd_.get(), answer.data(), answer.size(), MSG_DONTWAIT)
+                : ::send(fd_.get(), request.data(), request.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+            continue;
+        if (n < 0)
+            return lost_connection(errno, what);
+        if (!request.empty()) {
+            request = request.subspan(static_cast<std::size_t>(n));
+        } else {
+            if (n == 0)
+                return Error{ENOTCONN, peer_ + " closed the connection instead of answering ICReq"};
+            answer = answer.subspan(static_cast<std::size_t>(n));
+        }
+    }
+    return ok();
+}
+
+Status Queue::initialize(const Params& params, Patience patience)
+{
+    const auto dgst = static_cast<std::uint8_t>((params.hdgst ? NVMF_TCP_DGST_HEADER : 0) |
+                                                (params.ddgst ? NVMF_TCP_DGST_DATA : 0));
+    const Patience part = patience.for_part(initialize_time);
+    nvmf_tcp_icreq request;
+    std::array<std::byte, sizeof(nvmf_tcp_icresp)> answer;
+    const std::span<std::byte> all(answer);
+    nvmf_tcp_fault fault{};
+
+    nvmf_tcp_icreq_fill(&request, alignment, dgst, r2ts);
+    // a terminate request is shorter than ICResp: first what both have
+    if (Status s =
+            exchange(std::as_bytes(std::span(&request, 1)), all.first(sizeof(nvmf_tcp_term)), part);
+        !s)
+        return s;
+    if (answer[0] == std::byte{NVMF_TCP_C2H_TERM}) {
+        nvmf_tcp_term_parse(answer.data(), &fault);
+        return Error{EPROTO, peer_ + " refused ICReq: " + nvmf_tcp_fes_text(fault.fes)};
+    }
+    if (Status s = exchange({}, all.subspan(sizeof(nvmf_tcp_term)), part); !s)
+        return s;
+    switch (nvmf_tcp_icresp_parse(answer.data(), &request, &agreed_, &fault)) {
+        case 0:
+            break;
+        case -EPROTONOSUPPORT:
+            return Error{EPROTONOSUPPORT, peer_ + " speaks another version of NVMe/TCP than 1.0"};
+        case -EOPNOTSUPP:
+            return Error{EOPNOTSUPP, peer_ +
+                                         " does without a digest that was asked for (hdgst=1, "
+                                         "ddgst=1); allow it there, or do without"};
+        default:
+            return Error{EPROTO, fmt::format("{} answered ICReq by what is no ICResp (byte {})",
+                                             peer_, fault.fei)};
+    }
+    receiver_ = std::make_unique<Receiver>(agreed_, static_cast<PduHandler&>(*this));
+    return ok();
+}
+
+std::uint16_t Queue::acquire()
+{
+    const std::uint16_t slot = free_.back();
+
+    free_.pop_back();
+    return slot;
+}
+
+nvmf_sqe& Queue::sqe(std::uint16_t slot) noexcept
+{
+    return reinterpret_cast<nvmf_tcp_cmd*>(slots_[slot].pdu.head.data())->sqe;
+}
+
+void Queue::post(std::uint16_t index, std::uint64_t cookie, Way way, std::span<std::byte> data)
+{
+    Slot& slot = slots_[index];
+    const auto generation = static_cast<std::uint8_t>(nvmf_cid_generation(slot.cid) + 1);
+    const auto bytes = static_cast<std::uint32_t>(data.size());
+    const bool in_capsule = way == Way::to_controller && bytes && bytes <= in_capsule_;
+    auto* cmd = reinterpret_cast<nvmf_tcp_cmd*>(slot.pdu.head.data());
+
+    slot.data = data;
+    slot.cookie = cookie;
+    slot.moved = in_capsule ? bytes : 0;
+    slot.r2t_left = 0;
+    slot.cid = nvmf_cid(index, generation);
+    slot.way = bytes ? way : Way::none;
+    slot.in_flight = true;
+    slot.responded = false;
+    slot.damaged = false;
+    if (slot.way == Way::to_host)
+        reads_++;
+
+    cmd->sqe.cid = nvmf_htole16(slot.cid);
+    if (in_capsule)
+        nvmf_sgl_set_inline(&cmd->sqe.dptr, 0, bytes);
+    else
+        nvmf_tcp_sgl_set(&cmd->sqe.dptr, bytes);
+    nvmf_tcp_cmd_fill(cmd, in_capsule ? bytes : 0, &agreed_);
+    slot.pdu.finish(in_capsule ? data : std::span<std::byte>(), agreed_);
+    sender_.push(slot.pdu);
+    posted_++;
+}
+
+void Queue::ring()
+{
+    if (!posted_)
+        return;
+    posted_ = 0;
+    doorbells++;
+    send();
+}
+
+void Queue::send()
+{
+    if (broken_ || sender_.empty())
+        return;
+    if (const int code = sender_.flush(fd_.get(), [this](OutgoingPdu& pdu) { on_sent(pdu); }))
+        break_with(lost_connection(code, "cannot send to " + peer_));
+}
+
+void Queue::on_sent(OutgoingPdu& pdu)
+{
+    Slot& slot = slots_[pdu.slot];
+
+    if (slot.r2t_left)
+        queue_data(pdu.slot);
+    else if (slot.responded)
+        finish(pdu.slot);
+}
+
+/// The next H2CData of what an R2T asked for.
+void Queue::queue_data(std::uint16_t index)
+{
+    Slot& slot = slots_[index];
+    const std::uint32_t bytes = std::min(slot.r2t_left, agreed_.maxh2cdata);
+    auto* header = reinterpret_cast<nvmf_tcp_data*>(slot.pdu.head.data());
+
+    nvmf_tcp_h2c_data_fill(header, slot.cid, slot.ttag, slot.r2t_offset, bytes,
+                           bytes == slot.r2t_left, &agreed_);
+    slot.pdu.finish(slot.data.subspan(slot.r2t_offset, bytes), agreed_);
+    slot.r2t_offset += bytes;
+    slot.r2t_left -= bytes;
+    sender_.push(slot.pdu);
+}
+
+void Queue::finish(std::uint16_t index)
+{
+    const Slot& slot = slots_[index];
+
+    finished_.push_back({slot.cookie, slot.result, slot.status});
+    release(index);
+}
+
+void Queue::release(std::uint16_t index)
+{
+    Slot& slot = slots_[index];
+
+    if (slot.way == Way::to_host)
+        reads_--;
+    slot.in_flight = false;
+    free_.push_back(index);
+}
+
+std::span<const Finished> Queue::reap()
+{
+    // what finished since, in ring(), stays
+    finished_.erase(finished_.begin(), finished_.begin() + static_cast<std::ptrdiff_t>(handed_));
+    while (!broken_) {
+        const Receiver::Outcome outcome = receiver_->receive(fd_.get(), expects_data());
+        drained_ = outcome != Receiver::Outcome::more;
+        on_outcome(outcome);
+        send();
+        if (drained_ || finished_.size() >= reap_batch)
+            break;
+    }
+    handed_ = finished_.size();
+    return finished_;
+}
+
+pollfd Queue::readiness() const noexcept
+{
+    return {fd_.get(), static_cast<short>(POLLIN | (sender_.empty() ? 0 : POLLOUT)), 0};
+}
+
+void Queue::break_with(Error why)
+{
+    if (broken_)
+        return;
+    broken_ = true;
+    error_ = std::move(why);
+    // what the kernel took is a copy: nothing of the caller's is touched any more
+    fd_.reset();
+}
+
+}  // namespace kdp::tcp
