@@ -2,16 +2,18 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # What one path writes, each other path reads: our block device, our char device by
-# nvme-cli, libkdp's kernel:, block: and verbs: paths, the in-tree driver, and the
-# target's own backend.
-# timeout: 150
+# nvme-cli, libkdp's kernel:, block:, verbs: and tcp: paths, the in-tree driver, and the
+# target's own backend. Then libkdp's paths among themselves, in I/Os of all sizes and
+# depths; with more than 2 MiB in flight (64 MiB on uml) only with FULL=1.
+# One subsystem, reachable by RDMA and by TCP.
+# timeout: 300
 # quick: 6.12 6.1 uml uml-debug
 
 . "$(dirname "$0")/common.sh"
 
 nqn=nqn.io.kdp:cross-path
 size=32768
-names=(disk nvme-cli kernel block verbs stock backend)
+names=(disk nvme-cli kernel uring region block verbs tcp stock backend)
 
 # Writes go to a place of their own each, in units of $size.
 path_write() {
@@ -21,9 +23,7 @@ path_write() {
 	stock) dd if="$file" of="$stock" bs="$size" seek="$place" oflag=direct status=none ;;
 	backend) dd if="$file" of="$backend" bs="$size" seek="$place" oflag=direct status=none ;;
 	nvme-cli) nvme write "$char" -s $((place * size / 512)) -c $((size / 512 - 1)) -z "$size" -d "$file" ;;
-	kernel) "$programs/path_io" "kernel:$char" write $((place * size)) "$size" "$file" ;;
-	block) "$programs/path_io" "block:$disk" write $((place * size)) "$size" "$file" ;;
-	verbs) "$programs/path_io" "verbs://$KDP_ADDR:4420/$nqn?nsid=1" write $((place * size)) "$size" "$file" ;;
+	*) "$programs/path_io" "${uris[$name]}" write $((place * size)) "$size" "$file" ;;
 	esac
 }
 
@@ -36,9 +36,7 @@ path_read_all() {
 	stock) dd if="$stock" of="$file" bs="$all" count=1 iflag=direct status=none ;;
 	backend) dd if="$backend" of="$file" bs="$all" count=1 iflag=direct status=none ;;
 	nvme-cli) nvme read "$char" -s 0 -c $((all / 512 - 1)) -z "$all" -d "$file" ;;
-	kernel) "$programs/path_io" "kernel:$char" read 0 "$all" "$file" ;;
-	block) "$programs/path_io" "block:$disk" read 0 "$all" "$file" ;;
-	verbs) "$programs/path_io" "verbs://$KDP_ADDR:4420/$nqn?nsid=1" read 0 "$all" "$file" ;;
+	*) "$programs/path_io" "${uris[$name]}" read 0 "$all" "$file" ;;
 	esac
 }
 
@@ -56,12 +54,23 @@ buffered_agrees() {
 }
 
 world_begin
-[[ -x $programs/path_io ]] || {
-	ktap_not_ok "path_io is built" "build the library, then: make -C tests/selftests"
+[[ -x $programs/path_io && -x $programs/cross_io ]] || {
+	ktap_not_ok "path_io and cross_io are built" "build the library, then: make -C tests/selftests"
 	world_end
 }
-ktap_check "target is up" target_up "$nqn" 16
+ktap_check "target is up" target_up --transports rdma,tcp "$nqn" 128
 connected "$KDP_ADDR" "$nqn"
+declare -A uris=(
+	[kernel]="kernel:$char"
+	[uring]="kernel:$char?mode=uring"
+	[region]="kernel:$char?mode=uring&buffers=region"
+	[block]="block:$disk"
+	[verbs]="verbs://$KDP_ADDR:4420/$nqn?nsid=1"
+	[tcp]="tcp://$KDP_ADDR:4420/$nqn?nsid=1"
+)
+limit=2M
+[[ ${MACHINE:-stock} != uml ]] || limit=64M
+[[ ${FULL:-} != 1 ]] || limit=128M
 stock=$(nvme_connect_stock "$nqn") || ktap_not_ok "the in-tree driver connects" "$stock"
 backend=$(cat "$nvmet/subsystems/$nqn/namespaces/1/device_path")
 
@@ -76,4 +85,6 @@ for reader in "${names[@]}"; do
 	done
 done
 ktap_check "the in-tree driver reads what our page cache wrote" buffered_agrees
+points_from "$programs/cross_io" --limit "$(numfmt --from=iec "$limit")" "${uris[@]}" \
+	"${uris[tcp]}&hdgst=1&ddgst=1"
 world_end

@@ -12,6 +12,8 @@
 //   --shift N        the data begin N bytes into a page (0)
 //   --file-pages     the data are FILE's own pages: a region of a file, which kdp's devices have.
 //                    For a read FILE is made LENGTH bytes long first, and is on tmpfs
+//   --paths N        open N paths (1), of one controller where the path has one; each takes every
+//   Nth I/O
 //   --counters       say what the path has counted: "doorbells N completions N registrations N"
 
 #include <fcntl.h>
@@ -31,6 +33,7 @@
 #include <vector>
 
 #include <kdp/data_path.hpp>
+#include <kdp/uri.hpp>
 
 namespace {
 
@@ -48,6 +51,7 @@ struct Options {
     unsigned depth = default_depth;
     std::size_t buffers = 1;
     std::size_t shift = 0;
+    unsigned paths = 1;
     bool file_pages = false;
     bool counters = false;
 };
@@ -60,19 +64,19 @@ struct Options {
 
 [[noreturn]] void usage()
 {
-    std::fprintf(stderr,
-                 "usage: path_io [--buffers N] [--shift N] [--file-pages] [--counters] URI "
-                 "write|read OFFSET LENGTH FILE [PIECE [DEPTH]]\n");
+    std::fprintf(
+        stderr,
+        "usage: path_io [--buffers N] [--shift N] [--paths N] [--file-pages] [--counters] URI "
+        "write|read OFFSET LENGTH FILE [PIECE [DEPTH]]\n");
     std::exit(2);
 }
 
 Options parse(int argc, char** argv)
 {
-    static const option options[] = {{"buffers", required_argument, nullptr, 'b'},
-                                     {"shift", required_argument, nullptr, 's'},
-                                     {"file-pages", no_argument, nullptr, 'f'},
-                                     {"counters", no_argument, nullptr, 'c'},
-                                     {nullptr, 0, nullptr, 0}};
+    static const option options[] = {
+        {"buffers", required_argument, nullptr, 'b'}, {"shift", required_argument, nullptr, 's'},
+        {"paths", required_argument, nullptr, 'p'},   {"file-pages", no_argument, nullptr, 'f'},
+        {"counters", no_argument, nullptr, 'c'},      {nullptr, 0, nullptr, 0}};
     const auto number = [](const char* text) { return std::strtoull(text, nullptr, 0); };
     Options o;
     for (int c; (c = getopt_long(argc, argv, "", options, nullptr)) != -1;) {
@@ -80,6 +84,8 @@ Options parse(int argc, char** argv)
             o.buffers = number(optarg);
         else if (c == 's')
             o.shift = number(optarg);
+        else if (c == 'p')
+            o.paths = static_cast<unsigned>(number(optarg));
         else if (c == 'f')
             o.file_pages = true;
         else if (c == 'c')
@@ -109,6 +115,8 @@ struct Free {
     void operator()(void* p) const { std::free(p); }
 };
 
+using Paths = std::vector<std::unique_ptr<kdp::DataPath>>;
+
 void run(kdp::DataPath& path, const std::vector<kdp::Io>& ios)
 {
     std::size_t next = 0, done = 0;
@@ -135,50 +143,56 @@ void run(kdp::DataPath& path, const std::vector<kdp::Io>& ios)
     }
 }
 
-void run_pieces(kdp::DataPath& path, const Options& o, std::span<std::byte> data)
+void run_pieces(const Paths& paths, const Options& o, std::span<std::byte> data)
 {
-    const auto& info = path.info();
+    const auto& info = paths.front()->info();
     const std::size_t piece = o.piece ? o.piece : info.max_transfer;
     if (piece % info.block_size || piece > info.max_transfer)
         die("no piece of " + std::to_string(piece) + " bytes");
-    std::vector<kdp::Io> ios;
-    for (std::size_t at = 0; at < o.length;) {
+    std::vector<std::vector<kdp::Io>> ios(paths.size());
+    std::size_t count = 0;
+    for (std::size_t at = 0; at < o.length; count++) {
         const std::size_t part = std::min(o.length - at, piece);
-        ios.push_back({o.writes ? kdp::Op::write : kdp::Op::read, (o.offset + at) / info.block_size,
-                       data.subspan(at, part), ios.size()});
+        ios[count % paths.size()].push_back({o.writes ? kdp::Op::write : kdp::Op::read,
+                                             (o.offset + at) / info.block_size,
+                                             data.subspan(at, part), count});
         at += part;
     }
-    run(path, ios);
+    for (std::size_t i = 0; i < paths.size(); i++)
+        run(*paths[i], ios[i]);
     if (o.writes)
-        run(path, {{kdp::Op::flush, 0, {}, 0}});
+        run(*paths.front(), {{kdp::Op::flush, 0, {}, 0}});
 }
 
 /// The data lie in the file's own pages.
-void run_file_pages(kdp::DataPath& path, const Options& o)
+void run_file_pages(const Paths& paths, const Options& o)
 {
+    if (paths.size() > 1)
+        die("a file's pages are registered with one path");
     const int fd = o.writes ? open(o.file.c_str(), O_RDONLY | O_CLOEXEC)
                             : open(o.file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0 || (!o.writes && ftruncate(fd, static_cast<off_t>(o.length)) < 0))
         die(o.file + ": " + std::strerror(errno));
-    auto region =
-        path.register_file(fd, 0, o.length, o.writes ? kdp::Access::send : kdp::Access::receive);
+    auto region = paths.front()->register_file(fd, 0, o.length,
+                                               o.writes ? kdp::Access::send : kdp::Access::receive);
     if (!region)
         die("register: " + region.error().text);
     close(fd);
-    run_pieces(path, o, region->data());
+    run_pieces(paths, o, region->data());
     if (auto removed = region->remove(); !removed)
         die("unregister: " + removed.error().text);
 }
 
 /// The data lie in memory that the file is read into, or written from.
-void run_memory(kdp::DataPath& path, const Options& o, std::span<std::byte> memory)
+void run_memory(const Paths& paths, const Options& o, std::span<std::byte> memory)
 {
     const auto data = memory.subspan(o.shift, o.length);
     for (std::size_t i = 0; i < o.buffers; i++) {
         const std::size_t begin = memory.size() / page * i / o.buffers * page;
         const std::size_t end = memory.size() / page * (i + 1) / o.buffers * page;
-        if (auto done = path.register_buffer(memory.subspan(begin, end - begin)); !done)
-            die("register: " + done.error().text);
+        for (const auto& path : paths)
+            if (auto done = path->register_buffer(memory.subspan(begin, end - begin)); !done)
+                die("register: " + done.error().text);
     }
     if (o.writes) {
         std::ifstream file(o.file, std::ios::binary);
@@ -186,7 +200,7 @@ void run_memory(kdp::DataPath& path, const Options& o, std::span<std::byte> memo
                        static_cast<std::streamsize>(data.size())))
             die("cannot read " + o.file);
     }
-    run_pieces(path, o, data);
+    run_pieces(paths, o, data);
     if (!o.writes) {
         std::ofstream file(o.file, std::ios::binary);
         file.write(reinterpret_cast<const char*>(data.data()),
@@ -209,20 +223,23 @@ int main(int argc, char** argv)
         std::aligned_alloc(page, rounded));  // outlives the path
     if (!memory || o.buffers > rounded / page)
         die("no memory, or less than a page for each buffer");
-    auto opened = kdp::open_path(o.uri, how);
+    auto uri = kdp::parse_uri(o.uri);
+    if (!uri)
+        die(o.uri + ": " + uri.error().text);
+    auto opened = kdp::open_paths(uri.value(), how, o.paths);
     if (!opened)
         die("open " + o.uri + ": " + opened.error().text);
-    kdp::DataPath& path = *opened.value();
-    const auto& info = path.info();
+    const Paths& paths = opened.value();
+    const auto& info = paths.front()->info();
     if (o.offset % info.block_size || o.length % info.block_size || o.length == 0)
         die("not whole blocks of " + std::to_string(info.block_size) + " bytes");
 
     if (o.file_pages)
-        run_file_pages(path, o);
+        run_file_pages(paths, o);
     else
-        run_memory(path, o, {static_cast<std::byte*>(memory.get()), rounded});
+        run_memory(paths, o, {static_cast<std::byte*>(memory.get()), rounded});
     if (o.counters) {
-        const auto c = path.counters();
+        const auto c = paths.front()->counters();
         std::printf("doorbells %llu completions %llu registrations %llu\n",
                     static_cast<unsigned long long>(c.doorbells),
                     static_cast<unsigned long long>(c.completions),

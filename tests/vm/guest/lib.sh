@@ -6,7 +6,7 @@
 #
 #   ktap.sh    ktap_plan, ktap_ok, ktap_not_ok, ktap_skip, ktap_check, ktap_done
 #   rdma.sh    rdma_up, rdma_down
-#   target.sh  target_up, target_down: a stock nvmet target over RDMA
+#   target.sh  target_up, target_down: a stock nvmet target over RDMA or TCP
 #   host.sh    kdp_load, kdp_unload, nvme_connect_stock, nvme_disconnect_stock
 #   watch.sh   watch_begin, watch_end: nothing left behind, nothing in dmesg
 #   leaks.sh   leaks_begin, leaks_take: kmemleak, where there is one

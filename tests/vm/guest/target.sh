@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck shell=bash
 #
-# A stock nvmet target over RDMA, on memory-backed null_blk. Sourced by lib.sh.
+# A stock nvmet target over RDMA, TCP or both, on memory-backed null_blk. Sourced by lib.sh.
 
 nvmet=/sys/kernel/config/nvmet
 nullb=/sys/kernel/config/nullb
 
+# target_modules [TRANSPORT...]: rdma unless said.
 target_modules() {
-	[[ -d $nvmet && -d $nullb ]] && [[ -d /sys/module/nvmet_rdma ]] && return
-	modprobe null_blk nr_devices=0 && modprobe -a nvmet nvmet-rdma ||
-		complain "modprobe null_blk or nvmet-rdma failed"
+	local transport
+	[[ -d $nvmet && -d $nullb ]] || { modprobe null_blk nr_devices=0 && modprobe nvmet; } ||
+		complain "modprobe null_blk or nvmet failed" || return
+	for transport in "${@:-rdma}"; do
+		[[ -d /sys/module/nvmet_$transport ]] || modprobe "nvmet-$transport" ||
+			complain "modprobe nvmet-$transport failed" || return
+	done
 }
 
 # target_backend_name NQN NSID: of its null_blk; a disk's name has 31 characters at most.
@@ -83,15 +88,16 @@ target_identity() {
 }
 
 # target_up [--hosts HOSTNQN,...] [--namespaces N] [--blocksize 512|4096]
-#           [--devices NODE,...] [--uuid UUID] NQN MB [PORT]
+#           [--devices NODE,...] [--uuid UUID] [--transports rdma,tcp] NQN MB [PORT]
 #
 # A subsystem with N (1) namespaces of MB each, reachable at KDP_ADDR and KDP_ADDR6,
 # port 4420 unless said. With --hosts only those hosts may connect; else any host.
 # With --devices those are the namespaces; MB does not matter. With --uuid they are the same
-# ones each time: UUID for all but its last digit, and the same as NGUID.
+# ones each time: UUID for all but its last digit, and the same as NGUID. By --transports it is
+# reachable over each of them (rdma unless said), at the same addresses and port.
 # Call it once a subsystem; undo with target_down.
 target_up() {
-	local hosts='' namespaces=1 blocksize=512 devices=() uuid=''
+	local hosts='' namespaces=1 blocksize=512 devices=() uuid='' transports=(rdma) transport
 	while [[ ${1:-} == --* ]]; do
 		case $1 in
 		--hosts) hosts=$2 ;;
@@ -99,12 +105,13 @@ target_up() {
 		--blocksize) blocksize=$2 ;;
 		--devices) IFS=, read -ra devices <<<"$2"; namespaces=${#devices[@]} ;;
 		--uuid) uuid=$2 ;;
+		--transports) IFS=, read -ra transports <<<"$2" ;;
 		*) complain "target_up: unknown option $1"; return ;;
 		esac
 		shift 2
 	done
 	local nqn=$1 mb=$2 service=${3:-4420} subsys=$nvmet/subsystems/$1 n node host
-	target_modules || return
+	target_modules "${transports[@]}" || return
 	[[ ! -d $subsys ]] || complain "target_up: $nqn is up already" || return
 	mkdir "$subsys" || return
 	if [[ -n $hosts ]]; then
@@ -130,11 +137,21 @@ target_up() {
 			complain "target_up: cannot enable namespace $n of $nqn on $node" || return
 	done
 
-	target_port "$service" ipv4 "$KDP_ADDR" "$service" &&
-		target_port "1$service" ipv6 "$KDP_ADDR6" "$service" &&
-		ln -s "$subsys" "$nvmet/ports/$service/subsystems/" &&
-		ln -s "$subsys" "$nvmet/ports/1$service/subsystems/" ||
-		complain "target_up: cannot listen on $KDP_ADDR and $KDP_ADDR6, port $service (is the RDMA device up?)"
+	for transport in "${transports[@]}"; do
+		target_serve "$1" "$service" "$transport" || return
+	done
+}
+
+# target_serve NQN SERVICE TRANSPORT: on a port for each address; a port's name is a number,
+# 2SERVICE and 3SERVICE for TCP.
+target_serve() {
+	local subsys=$nvmet/subsystems/$1 v4=$2 v6=1$2
+	[[ $3 == rdma ]] || v4=2$2 v6=3$2
+	target_port "$v4" ipv4 "$KDP_ADDR" "$2" "$3" &&
+		target_port "$v6" ipv6 "$KDP_ADDR6" "$2" "$3" &&
+		ln -s "$subsys" "$nvmet/ports/$v4/subsystems/" &&
+		ln -s "$subsys" "$nvmet/ports/$v6/subsystems/" ||
+		complain "target_up: cannot listen on $KDP_ADDR and $KDP_ADDR6, $3 port $2 (is the RDMA device up?)"
 }
 
 # target_tcp NQN [ADDRESS]: a subsystem that is up can be reached over TCP as well, port 4420.
