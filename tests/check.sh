@@ -126,6 +126,7 @@ stage_user() {
 		tail -n 20 "$logs/ctest.log" | sed 's/^/    /'
 		fail "unit tests: ctest ended with status $status (log: build/check/ctest.log)"
 	fi
+	stage "libkdp: installed, found, linked and run from outside the tree" library.log tests/library/check.sh
 }
 
 # "tests failures skipped" of a JUnit file as ctest writes it.

@@ -19,6 +19,7 @@
 #include "bench/print_text.hpp"
 #include "bench/runner.hpp"
 #include "command.hpp"
+#include "html/page.hpp"
 #include "interrupt.hpp"
 #include "json_text.hpp"
 #include "output_file.hpp"
@@ -36,6 +37,7 @@ struct Arguments {
     Options options;
     bool json = false;
     std::string csv_file;
+    std::string html_file;
     std::string log_file;
     std::string stacks_file;
 };
@@ -56,6 +58,7 @@ bool on_terminal()
 /// The files that a run writes beside what it prints. They are made before anything is measured.
 struct Files {
     std::optional<OutputFile> csv;
+    std::optional<OutputFile> html;
     std::optional<LatencyLog> log;
     std::optional<OutputFile> stacks_file;
     profile::Stacks stacks;
@@ -67,6 +70,12 @@ struct Files {
             if (!file)
                 return file.error();
             csv.emplace(std::move(file).value());
+        }
+        if (!arguments.html_file.empty()) {
+            auto file = OutputFile::create(arguments.html_file);
+            if (!file)
+                return file.error();
+            html.emplace(std::move(file).value());
         }
         if (!arguments.log_file.empty()) {
             auto file = LatencyLog::create(arguments.log_file);
@@ -84,7 +93,7 @@ struct Files {
     }
 
     /// Each is tried, whatever became of the others. Returns the exit status.
-    [[nodiscard]] int finish(const RunReport& result)
+    [[nodiscard]] int finish(const Arguments& arguments, const RunReport& result)
     {
         int status = exit_ok;
         const auto note = [&](const Status& written) {
@@ -95,6 +104,8 @@ struct Files {
             csv->write(to_csv(result));
             note(csv->commit());
         }
+        if (html && result.has_figures())
+            note(write_page(to_json(arguments.options, look_around(), result)));
         if (stacks_file) {
             for (const auto& [stack, count] : stacks)
                 stacks_file->write(fmt::format("{} {}\n", stack, count));
@@ -103,6 +114,16 @@ struct Files {
         if (log)
             note(log->commit());
         return status;
+    }
+
+private:
+    [[nodiscard]] Status write_page(const nlohmann::ordered_json& json)
+    {
+        const auto page = html::bench_page(json);
+        if (!page)
+            return page.error();
+        html->write(page.value());
+        return html->commit();
     }
 };
 
@@ -143,7 +164,7 @@ int bench_paths(Arguments& arguments)
     int status = exit_ok;
     if (const Status printed = print(arguments, result); !printed)
         status = report(self, "", printed.error());
-    if (const int written = files.finish(result); written != exit_ok)
+    if (const int written = files.finish(arguments, result); written != exit_ok)
         status = written;
     if (result.failure)
         return report(self, result.failure->subject, result.failure->error);
@@ -223,6 +244,9 @@ void add_bench(CLI::App& app, Run& run)
                   "with partitions is refused all the same");
     sub->add_flag("--json", arguments->json, "JSON with the figures of each round");
     sub->add_option("--csv", arguments->csv_file, "One line for each point, path and figure")
+        ->type_name("FILE");
+    sub->add_option("--html", arguments->html_file,
+                    "One page with charts, tables and advice, which needs nothing else")
         ->type_name("FILE");
     sub->add_option("--log", arguments->log_file, "One line for each measured I/O")
         ->type_name("FILE");
