@@ -133,7 +133,9 @@ Status Profiler::stop()
 
 Result<Breakdown> Profiler::classify(const Stretch& stretch)
 {
-    const auto modules = read_whole("/proc/modules");
+    auto modules = read_whole("/proc/modules");
+    if (!modules && modules.error().code == ENOENT)
+        modules = std::string();  // a kernel that has none
     if (!modules)
         return modules.error();
     auto map = UserMap::load();
