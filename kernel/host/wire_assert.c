@@ -7,6 +7,7 @@
  * CM request (RDMA Transport 1.0, 3.2) came later than 6.1.
  */
 #include <linux/build_bug.h>
+#include <linux/sizes.h>
 #include <linux/stddef.h>
 #include <linux/types.h>
 
