@@ -232,7 +232,7 @@ protected:
         return static_cast<std::size_t>(std::distance(begin(all), end(all)));
     }
     /// The exit status; what was said on stderr goes to said_.
-    int run(void (*add)(CLI::App&, Run&), const std::vector<std::string>& arguments)
+    int run(void (*add)(CLI::App&, kdp::tool::Run&), const std::vector<std::string>& arguments)
     {
         testing::internal::CaptureStdout();
         testing::internal::CaptureStderr();
@@ -298,7 +298,7 @@ TEST_F(ReportCommand, AFullDiskLeavesTheOldPage)
     rlimit small = before;
     small.rlim_cur = 10'000;
     ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
-    const Status written = write_file(in("out.html"), page.value());
+    const kdp::Status written = write_file(in("out.html"), page.value());
     ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
     ASSERT_FALSE(written);
     EXPECT_EQ(written.error().code, EFBIG);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 //
 // The rules of profile/classify.hpp: each by a chain made for it, and all of them on chains that
-// were recorded in a virtual machine (tests/unit/profile/*.stacks, Linux 6.12).
+// were recorded in a virtual machine (tests/unit/data/profile/*.stacks, Linux 6.12).
 #include "profile/classify.hpp"
 
 #include <gtest/gtest.h>
