@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# every source file has an SPDX line; kernel code is GPL-2.0-only. What others wrote
-# (third_party/) is not changed: its line stands beside it, in FILE.license.
+# every source file has an SPDX line; kernel code is GPL-2.0-only
+#
+# What others wrote (third_party/) is not changed: its line stands beside it, in FILE.license.
 
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
