@@ -7,6 +7,7 @@
 //   cross_io [--limit BYTES] URI...
 //
 // --limit: leave out what has more bytes in flight, size times depth (128 MiB: nothing).
+// --deepest: what the target takes, where that is less than 128.
 // Overwrites the namespace from its begin.
 
 #include <getopt.h>
@@ -151,12 +152,17 @@ bool run_depth(std::vector<Path>& paths, unsigned depth, std::size_t limit,
 int main(int argc, char** argv)
 {
     static const option options[] = {{"limit", required_argument, nullptr, 'l'},
+                                     {"deepest", required_argument, nullptr, 'd'},
                                      {nullptr, 0, nullptr, 0}};
     std::size_t limit = largest * deepest;
+    unsigned last = deepest;
     for (int c; (c = getopt_long(argc, argv, "", options, nullptr)) != -1;) {
-        if (c != 'l')
+        if (c == 'l')
+            limit = std::strtoull(optarg, nullptr, 0);
+        else if (c == 'd')
+            last = static_cast<unsigned>(std::strtoul(optarg, nullptr, 0));
+        else
             return 2;
-        limit = std::strtoull(optarg, nullptr, 0);
     }
     std::vector<Path> paths;
     for (int i = optind; i < argc; i++)
@@ -164,12 +170,13 @@ int main(int argc, char** argv)
     const std::size_t bytes = std::min(limit, largest * deepest);
     auto data = kdp::Buffer::allocate(bytes);
     auto back = kdp::Buffer::allocate(bytes);
-    if (paths.empty() || !data || !back) {
-        std::fprintf(stderr, "usage: cross_io [--limit BYTES] URI...; or no memory\n");
+    if (paths.empty() || last == 0 || last > deepest || !data || !back) {
+        std::fprintf(stderr,
+                     "usage: cross_io [--limit BYTES] [--deepest N] URI...; or no memory\n");
         return 2;
     }
     bool good = true;
     for (unsigned depth = 1; depth <= deepest; depth *= 2)
-        good &= run_depth(paths, depth, limit, data->memory(), back->memory());
+        good &= run_depth(paths, std::min(depth, last), limit, data->memory(), back->memory());
     return good ? 0 : 1;
 }

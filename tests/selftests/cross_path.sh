@@ -58,7 +58,11 @@ world_begin
 	ktap_not_ok "path_io and cross_io are built" "build the library, then: make -C tests/selftests"
 	world_end
 }
+# A queue of 128 entries, as nvmet has unless it is told, holds 127 commands.
+export TARGET_QUEUE_SIZE=256
 ktap_check "target is up" target_up --transports rdma,tcp "$nqn" 128
+deepest=127
+! cat "$nvmet"/ports/*/param_max_queue_size >/dev/null 2>&1 || deepest=128
 connected "$KDP_ADDR" "$nqn"
 declare -A uris=(
 	[kernel]="kernel:$char"
@@ -85,6 +89,6 @@ for reader in "${names[@]}"; do
 	done
 done
 ktap_check "the in-tree driver reads what our page cache wrote" buffered_agrees
-points_from "$programs/cross_io" --limit "$(numfmt --from=iec "$limit")" "${uris[@]}" \
+points_from "$programs/cross_io" --limit "$(numfmt --from=iec "$limit")" --deepest "$deepest" "${uris[@]}" \
 	"${uris[tcp]}&hdgst=1&ddgst=1"
 world_end

@@ -131,7 +131,7 @@ ktap_check "a port where nobody listens" fails_to_open ECONNREFUSED "tcp://$KDP_
 ktap_check "an address that is not there" fails_to_open 'EHOSTUNREACH|ENETUNREACH|ETIMEDOUT' "tcp://192.0.2.1:4420/$nqn?nsid=1"
 ktap_check "a name instead of an address" fails_to_open EINVAL "tcp://nowhere:4420/$nqn?nsid=1"
 ktap_check "a depth that the target does not take" \
-	fails_with EINVAL kdp bench "$uri" --rw randread --ios 1 --rounds 1 --depth 1000
+	fails_with EINVAL kdp bench "$uri" --rw randread --ios 1 --rounds 1 --depth 1024
 ktap_check "no connection left after those" nothing_connected
 ktap_check "killed with I/O in flight, no connection left" killed_with_io
 ktap_check "the target goes in the middle of a run, which ends and says so" target_goes

@@ -32,7 +32,7 @@ show() {
 heading "A stock nvmet target over soft-RoCE, memory-backed, MTU $KDP_MTU"
 must rdma_up
 must watch_begin
-must target_up "$nqn" 512
+must target_up --transports rdma,tcp "$nqn" 512
 must target_up "$stock_nqn" 512
 rdma link show
 
@@ -49,13 +49,14 @@ disk=$(nvme_connect_stock "$stock_nqn")
 [[ -n $disk ]] || exit 1
 echo "$disk: nvme-rdma"
 
-heading "The paths side by side: 4 KiB random reads, verified"
-paths=("kernel:/dev/kdpg0n1?mode=uring&buffers=region" block:/dev/kdp0n1 "verbs://$KDP_ADDR:4420/$nqn?nsid=1" "block:$disk")
-for depth in 1 16; do
-	show kdp bench --rw randread --bs 4k --depth "$depth" --ios 1000 --size 16m \
-		--verify --allow-write "${paths[@]}"
-	echo
-done
+paths=("kernel:/dev/kdpg0n1?mode=uring&buffers=region" block:/dev/kdp0n1 "verbs://$KDP_ADDR:4420/$nqn" "tcp://$KDP_ADDR:4420/$nqn"
+	"block:$disk")
+
+heading "Mixed reads and writes by every path, each block checked"
+show kdp bench --rw randrw --read-percent 70 --bs 4k --depth 16 --ios 1000 --size 16m --rounds 1 --verify --allow-write "${paths[@]}"
+
+heading "The paths side by side: random reads, two sizes, two depths, and where the CPU time goes"
+show kdp bench --rw randread --bs 4k,64k --depth 1,16 --ios 500 --size 16m --profile --html "$KDP_OUT/report.html" "${paths[@]}"
 
 heading "Disconnect and unload"
 show kdp disconnect kdp0

@@ -40,7 +40,8 @@ target_backend() {
 	return 1
 }
 
-# target_port NAME FAMILY ADDRESS SERVICE [TRANSPORT]: make the port unless it stands already.
+# target_port NAME FAMILY ADDRESS SERVICE [TRANSPORT]: make the port unless it stands already. With
+# TARGET_QUEUE_SIZE its queues have so many entries, where nvmet can be told (from Linux 6.9 on).
 target_port() {
 	local dir=$nvmet/ports/$1
 	[[ -d $dir ]] && return
@@ -48,7 +49,9 @@ target_port() {
 		echo "${5:-rdma}" >"$dir/addr_trtype" &&
 		echo "$2" >"$dir/addr_adrfam" &&
 		echo "$3" >"$dir/addr_traddr" &&
-		echo "$4" >"$dir/addr_trsvcid"
+		echo "$4" >"$dir/addr_trsvcid" || return
+	[[ -z ${TARGET_QUEUE_SIZE:-} || ! -e $dir/param_max_queue_size ]] ||
+		echo "$TARGET_QUEUE_SIZE" >"$dir/param_max_queue_size"
 }
 
 # On a kernel with lockdep the ports stay, held by a subsystem that nobody may connect to.
