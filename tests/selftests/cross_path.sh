@@ -7,7 +7,7 @@
 # depths; with more than 2 MiB in flight (64 MiB on uml) only with FULL=1.
 # One subsystem, reachable by RDMA and by TCP.
 # timeout: 300
-# quick: 6.12 6.1 uml uml-debug
+# quick: 6.12 6.1
 
 . "$(dirname "$0")/common.sh"
 

@@ -4,7 +4,7 @@
 # `kdp bench --profile`: what CPU time is spent on, by path. Counts of samples only: that there
 # are some, that their sum is right, and that each path shows what it has to and nothing else.
 # timeout: 400
-# quick: 6.12 6.1 uml
+# quick: 6.12 6.1
 
 . "$(dirname "$0")/common.sh"
 

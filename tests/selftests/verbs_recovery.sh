@@ -124,6 +124,12 @@ ktap_check "it is not taken for the old one: ENOTCONN" load_was_lost
 ktap_check "not a byte has reached the other namespace" unchanged
 ktap_check "nothing left" nothing_left
 
+# After a cut soft-RoCE may send no MAD any more (its sent_pkts stands still, send_err grew), so that
+# nothing connects over that device again, whoever asks: one run of two on 6.12.
+if [[ ${FULL:-} != 1 ]]; then
+	ktap_skip "the network is cut" "soft-RoCE does not always come back from that; FULL=1 tries it"
+	world_end
+fi
 if [[ $KDP_RDMA != rxe ]] || ! veth_up; then
 	veth_down
 	ktap_skip "the network is cut" "no network that can be"
