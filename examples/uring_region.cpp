@@ -91,7 +91,7 @@ kdp::Status read_batches(const std::string& device, std::uint64_t batches)
 
     const kdp::PathCounters counters = path.counters();
     std::printf("%llu reads of %u bytes: %llu system calls that submit, %llu registrations\n",
-                static_cast<unsigned long long>(batches * depth), block,
+                static_cast<unsigned long long>(batches) * depth, block,
                 static_cast<unsigned long long>(counters.doorbells),
                 static_cast<unsigned long long>(counters.registrations));
     return kdp::ok();

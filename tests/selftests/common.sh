@@ -178,7 +178,7 @@ points_from() {
 		status=*) rc=${line#status=} ;;
 		*) echo "# ${line#\# }" ;;
 		esac
-	done < <(timeout -k 5 $((2 * patience)) "$@" 2>&1; echo "status=$?")
+	done < <(timeout -k 5 "${points_time:-$((2 * patience))}" "$@" 2>&1; echo "status=$?")
 	((seen && (rc == 0 || (rc <= 2 && failed)))) || ktap_not_ok "${1##*/} runs to its end" "status $rc"
 }
 

@@ -6,7 +6,7 @@
 # target's own backend. Then libkdp's paths among themselves, in I/Os of all sizes and
 # depths; with more than 2 MiB in flight (64 MiB on uml) only with FULL=1.
 # One subsystem, reachable by RDMA and by TCP.
-# timeout: 300
+# timeout: 600
 # quick: 6.12 6.1
 
 . "$(dirname "$0")/common.sh"
@@ -89,6 +89,7 @@ for reader in "${names[@]}"; do
 	done
 done
 ktap_check "the in-tree driver reads what our page cache wrote" buffered_agrees
+points_time=$((8 * patience))
 points_from "$programs/cross_io" --limit "$(numfmt --from=iec "$limit")" --deepest "$deepest" "${uris[@]}" \
 	"${uris[tcp]}&hdgst=1&ddgst=1"
 world_end

@@ -2,6 +2,7 @@
 #include "bench/print_text.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -151,26 +152,28 @@ std::string full_table(const RunReport& report, const PointReport& point, bool p
     return out;
 }
 
+struct SweepColumn {
+    std::string_view key;  ///< of the figure
+    const char* heading;
+};
+
+constexpr SweepColumn sweep_columns[] = {{"iops", "IOPS"},
+                                         {"lat_mean_us", "latency, us"},
+                                         {"lat_p99_us", "p99, us"},
+                                         {"cpu_process_us_per_io", "CPU process"},
+                                         {"cpu_machine_us_per_io", "CPU machine"}};
+constexpr SweepColumn sweep_profile_columns[] = {{"cpu_application_us_per_io", "application"},
+                                                 {"cpu_kernel_path_us_per_io", "kernel path"},
+                                                 {"cpu_provider_calls_us_per_io", "provider calls"},
+                                                 {"cpu_provider_threads_us_per_io", "its threads"},
+                                                 {"cpu_target_us_per_io", "target"}};
+
 /// A point and path a row.
-std::string sweep_table(const Options& options, const RunReport& report)
+std::string sweep_table(const RunReport& report, std::span<const SweepColumn> shown)
 {
-    struct Shown {
-        std::string_view key;
-        const char* heading;
-    };
-    std::vector<Shown> shown = {{"iops", "IOPS"},
-                                {"lat_mean_us", "latency, us"},
-                                {"lat_p99_us", "p99, us"},
-                                {"cpu_process_us_per_io", "CPU process"},
-                                {"cpu_machine_us_per_io", "CPU machine"}};
-    if (options.profile)
-        shown.insert(shown.end(), {{"cpu_application_us_per_io", "application"},
-                                   {"cpu_kernel_path_us_per_io", "kernel path"},
-                                   {"cpu_provider_calls_us_per_io", "provider calls"},
-                                   {"cpu_provider_threads_us_per_io", "provider threads"}});
     std::vector<TextTable::Column> columns{
         {"rw", Align::left}, {"bs", Align::right}, {"depth", Align::right}, {"path", Align::left}};
-    for (const Shown& column : shown)
+    for (const SweepColumn& column : shown)
         columns.push_back({column.heading, Align::right});
     TextTable table(std::move(columns));
     for (const PointReport& point : report.points) {
@@ -180,7 +183,7 @@ std::string sweep_table(const Options& options, const RunReport& report)
         for (const PathResult& result : point.results) {
             row.resize(3);  // only the first row of a point says which
             row.push_back(numbered(report, result.path) + (result.failure ? " !" : ""));
-            for (const Shown& column : shown)
+            for (const SweepColumn& column : shown)
                 for (const Figure& figure : figures())
                     if (figure.key == column.key)
                         row.push_back(cell(figure, result));
@@ -188,17 +191,26 @@ std::string sweep_table(const Options& options, const RunReport& report)
             row.assign(3, "");
         }
     }
-    std::string out =
-        table.to_string() + "CPU: us per I/O, of this process and of the whole machine";
+    return table.to_string();
+}
+
+std::string sweep_tables(const Options& options, const RunReport& report)
+{
+    std::string out = sweep_table(report, sweep_columns) +
+                      "CPU: us per I/O, of this process and of the whole machine";
     if (options.rounds > 1)
         out += "; ±: half of the mean's 95 % interval over the rounds";
-    return out + "\n";
+    out += "\n";
+    if (options.profile)
+        out += "\nCPU time by what it is spent on, us per I/O\n" +
+               sweep_table(report, sweep_profile_columns);
+    return out;
 }
 
 std::string tables(const Options& options, const RunReport& report)
 {
     if (report.points.size() > 1)
-        return sweep_table(options, report);
+        return sweep_tables(options, report);
     const std::string heading = first_heading(options);
     return (heading.empty() ? "" : heading + "\n") +
            full_table(report, report.points.front(), options.profile);
