@@ -34,7 +34,7 @@ failures=()
 . tests/vm/host/tripped.sh
 
 # Long enough for all selftests; less than what the whole may take.
-vm_timeout=${VM_TIMEOUT:-2400}
+vm_timeout=${VM_TIMEOUT:-3000}
 debug_timeout=${DEBUG_TIMEOUT:-2400}
 
 # With CHECK_CLOCK: when the last stage may begin, and when it must have ended.
