@@ -19,13 +19,18 @@ verified() {
 		--size 2m --warmup 10 "$@"
 }
 
+# measured: a first turn is over, since the log, which has no name of its own yet, has its lines.
+measured() {
+	(($(cat "$tmp"/log.*.tmp 2>/dev/null | wc -l) > 5))
+}
+
 # The subsystem leaves while the run goes on: what was measured is kept, the other path goes on.
 target_goes() {
 	local status=0 pid
 	kdp bench "verbs://$KDP_ADDR:4420/$nqn" "verbs://$KDP_ADDR:4420/$other" --rw randread --size 2m \
-		--rounds 6 --runtime 2 --json --csv "$tmp/csv" >"$tmp/json" 2>"$tmp/errors" &
+		--rounds 6 --runtime 2 --json --csv "$tmp/csv" --log "$tmp/log" >"$tmp/json" 2>"$tmp/errors" &
 	pid=$!
-	sleep 7
+	wait_until "$patience" measured
 	target_leaves
 	wait "$pid" || status=$?
 	target_returns
@@ -59,9 +64,9 @@ log_is_whole() {
 # As Ctrl-C does, which jobs of this shell would ignore.
 interrupted_prints() {
 	local status=0 pid
-	kdp bench "block:$disk" --rounds 100 --runtime 1 --depth 1,2 --size 1m >"$tmp/table" 2>"$tmp/errors" &
+	kdp bench "block:$disk" --rounds 100 --runtime 1 --depth 1,2 --size 1m --log "$tmp/log" >"$tmp/table" 2>"$tmp/errors" &
 	pid=$!
-	sleep 5
+	wait_until "$patience" measured
 	kill -TERM "$pid"
 	wait "$pid" || status=$?
 	((status == 1)) && grep -q Interrupted "$tmp/table" && grep -q IOPS "$tmp/table"
