@@ -125,7 +125,7 @@ ktap_check "not a byte has reached the other namespace" unchanged
 ktap_check "nothing left" nothing_left
 
 # After a cut soft-RoCE may send no MAD any more (its sent_pkts stands still, send_err grew), so that
-# nothing connects over that device again, whoever asks: one run of two on 6.12.
+# nothing connects over that device again, whoever asks: two runs of three on 6.12.
 if [[ ${FULL:-} != 1 ]]; then
 	ktap_skip "the network is cut" "soft-RoCE does not always come back from that; FULL=1 tries it"
 	world_end
