@@ -65,7 +65,7 @@ private:
     unsigned taken_ = 0;  // submitted and not yet handed back: in flight, or ready
     Ready ready_;
     bool told_ = false;  // the keeper knows that the queue broke
-    PathCounters at_open_;
+    std::uint64_t doorbells_at_open_;
 };
 
 TcpPath::TcpPath(std::shared_ptr<Keeper> keeper, std::unique_ptr<Queue> queue, std::uint32_t nsid,
@@ -77,7 +77,7 @@ TcpPath::TcpPath(std::shared_ptr<Keeper> keeper, std::unique_ptr<Queue> queue, s
       lba_shift_(static_cast<std::uint8_t>(std::countr_zero(info_.block_size))),
       depth_(depth),
       ready_(depth),
-      at_open_(counters())
+      doorbells_at_open_(queue_->doorbells)
 {
 }
 
@@ -199,7 +199,7 @@ PathCounters TcpPath::counters() const noexcept
 {
     PathCounters c;
 
-    c.doorbells = queue_->doorbells - at_open_.doorbells;
+    c.doorbells = queue_->doorbells - doorbells_at_open_;
     return c;
 }
 
