@@ -256,6 +256,7 @@ Result<std::vector<std::unique_ptr<DataPath>>> open(const PathUri& uri, const Op
     if (!set)
         return set.error();
     std::vector<std::unique_ptr<Queue>> queues;
+    queues.reserve(count);
     for (unsigned i = 0; i < count; i++) {
         Result<std::unique_ptr<Queue>> queue =
             open_io_queue(uri, *set, static_cast<std::uint16_t>(i + 1), options.depth);
@@ -276,6 +277,7 @@ Result<std::vector<std::unique_ptr<DataPath>>> open(const PathUri& uri, const Op
     if (!keeper)
         return keeper.error();
     std::vector<std::unique_ptr<DataPath>> paths;
+    paths.reserve(queues.size());
     for (std::unique_ptr<Queue>& queue : queues)
         paths.push_back(
             std::make_unique<TcpPath>(*keeper, std::move(queue), uri.nsid, info, options.depth));

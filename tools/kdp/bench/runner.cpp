@@ -184,7 +184,7 @@ void Runner::take_turns(std::size_t index, unsigned round, PointReport& point)
             TurnOutcome outcome = contender.run->take_turn(round, ++pass_, around_.log,
                                                            profiler_ ? &*profiler_ : nullptr);
             if (outcome.turn.ios > 0) {
-                result.turns.push_back(std::move(outcome.turn));
+                result.turns.push_back(outcome.turn);
                 result.reads.merge(outcome.reads);
                 result.writes.merge(outcome.writes);
             }
