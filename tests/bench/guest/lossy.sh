@@ -79,10 +79,11 @@ controllers() {
 	dmesg | grep -c "creating nvm controller .* $(nqn_of "$1") for"
 }
 
-# made_anew PATH BEFORE: controllers since then, but for the one that a path of kdp bench begins with.
+# made_anew PATH BEFORE: controllers since then, but for those that kdp bench begins with: it opens a path to
+# see whether it can, and again to measure.
 made_anew() {
 	local n=$(($(controllers "$1") - $2))
-	[[ $1 != *verbs && $1 != *' tcp' ]] || ((!n)) || ((--n))
+	[[ $1 != *verbs && $1 != *' tcp' ]] || ((n -= n < 2 ? n : 2))
 	echo "$n"
 }
 
