@@ -207,6 +207,12 @@ TEST(Document, TablesHaveEveryFigureThatIsKnown)
     EXPECT_EQ(large.mean, "123.456");
     EXPECT_EQ(large.half_width, "4.560");
     EXPECT_EQ(none.mean, "");
+    Cell few = cell_of(3, 0), many = cell_of(285, std::nullopt);
+    const std::vector<Cell*> things = {&few, &none, &many};
+    align_decimals(things);
+    EXPECT_EQ(few.mean, "3");
+    EXPECT_EQ(few.half_width, "0");
+    EXPECT_EQ(many.mean, "285");
 
     EXPECT_EQ(cell_of(12.3456, 0.5).half_width, "0.50");
     EXPECT_EQ(cell_of(12345, 17.4).half_width, "17");

@@ -163,7 +163,10 @@ Cell cell_of(double mean, std::optional<double> half_width)
 void align_decimals(std::span<Cell* const> cells)
 {
     double largest = 0, smallest = std::numeric_limits<double>::infinity();
+    bool whole = true;
     for (const Cell* cell : cells) {
+        for (const double value : {cell->value.value_or(0), cell->half.value_or(0)})
+            whole = whole && value == std::floor(value);
         const double size = std::fabs(cell->value.value_or(0));
         if (size == 0)
             continue;
@@ -176,7 +179,8 @@ void align_decimals(std::span<Cell* const> cells)
         return static_cast<int>(std::floor(std::log10(size))) + 1;
     };
     const int decimals =
-        std::clamp(std::max(4 - digits_before(largest), 2 - digits_before(smallest)), 0, 4);
+        whole ? 0
+              : std::clamp(std::max(4 - digits_before(largest), 2 - digits_before(smallest)), 0, 4);
     for (Cell* cell : cells) {
         if (cell->value)
             cell->mean = fmt::format("{:.{}f}", *cell->value, decimals);

@@ -24,7 +24,8 @@ struct Cell {
 [[nodiscard]] Cell cell_of(double mean, std::optional<double> half_width);
 
 /// Print the values anew, all of one unit, with as many decimals each, so that they stand one below
-/// the other: four significant digits of the largest, and at least two of the smallest.
+/// the other: four significant digits of the largest, and at least two of the smallest; none if all
+/// are whole numbers.
 void align_decimals(std::span<Cell* const> cells);
 
 struct Table {
