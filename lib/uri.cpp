@@ -13,7 +13,7 @@ namespace kdp {
 namespace {
 
 constexpr std::uint32_t nsid_broadcast = 0xffffffff;
-constexpr std::uint32_t ctrl_loss_tmo_max = 1'000'000;
+constexpr std::uint32_t seconds_max = 1'000'000;
 
 Error wrong(std::string sentence)
 {
@@ -70,6 +70,15 @@ Status take_switch(bool& to, std::string_view key, std::string_view value)
     if (value != "0" && value != "1")
         return wrong(fmt::format("{}={}: it is 0 or 1", key, value));
     to = value == "1";
+    return ok();
+}
+
+Status take_seconds(std::uint32_t& to, std::string_view key, std::string_view value)
+{
+    const auto seconds = number<std::uint32_t>(value);
+    if (!seconds || *seconds > seconds_max)
+        return wrong(fmt::format("{}={}: it is 0 to {} seconds", key, value, seconds_max));
+    to = *seconds;
     return ok();
 }
 
@@ -136,14 +145,8 @@ Status take_verbs_parameter(PathUri& uri, std::string_view key, std::string_view
         uri.register_each = value == "plain";
         return ok();
     }
-    if (key == "ctrl_loss_tmo") {
-        const auto seconds = number<std::uint32_t>(value);
-        if (!seconds || *seconds > ctrl_loss_tmo_max)
-            return wrong(
-                fmt::format("ctrl_loss_tmo={}: it is 0 to {} seconds", value, ctrl_loss_tmo_max));
-        uri.ctrl_loss_tmo = *seconds;
-        return ok();
-    }
+    if (key == "ctrl_loss_tmo")
+        return take_seconds(uri.ctrl_loss_tmo, key, value);
     return unknown_parameter(uri.scheme, key);
 }
 
@@ -151,6 +154,8 @@ Status take_parameter(PathUri& uri, std::string_view key, std::string_view value
 {
     if (is_fabric(uri.scheme) && key == "nsid")
         return take_nsid(uri, value);
+    if (is_fabric(uri.scheme) && key == "io_timeout")
+        return take_seconds(uri.io_timeout, key, value);
     if (uri.scheme == Scheme::tcp)
         return take_tcp_parameter(uri, key, value);
     if (uri.scheme == Scheme::verbs)

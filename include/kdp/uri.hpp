@@ -30,8 +30,11 @@
 ///     buffers=plain    memory is registered for each I/O anew, and deregistered behind it
 ///     ctrl_loss_tmo=S  after the controller is lost, connect again for so many seconds, and send
 ///                      again what was in flight; 0: everything fails at once (the default)
+///     io_timeout=S     a controller that leaves an I/O unanswered for so many seconds is lost
+///                      (30); 0: it may take for ever
 /// tcp: takes
 ///     nsid=N           the namespace (1)
+///     io_timeout=S     as of verbs: (30)
 ///     hdgst=1          a CRC32C of each PDU's header
 ///     ddgst=1          a CRC32C of each PDU's data; computed by this CPU, it costs a pass over
 ///     them
@@ -84,6 +87,7 @@ struct PathUri {
     Wait wait = Wait::adaptive;           ///< verbs
     bool register_each = false;           ///< verbs: buffers=plain
     std::uint32_t ctrl_loss_tmo = 0;      ///< verbs: seconds
+    std::uint32_t io_timeout = 30;        ///< verbs, tcp: seconds; 0: none
     bool hdgst = false;                   ///< tcp: header digests
     bool ddgst = false;                   ///< tcp: data digests
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /// @file
-/// Where the keeper tells the threads that drive paths of a lost controller.
+/// Where the keeper tells the threads that drive paths what time it is, and of a lost controller.
 #pragma once
 
 #include <atomic>
@@ -23,10 +23,23 @@ public:
     /// Readable once lost, to sleep on; by any number of threads.
     [[nodiscard]] int fd() const noexcept { return wake_.fd(); }
 
+    /// Seconds since the keeper began, as it looked last: some second ago, or longer while it
+    /// waits for an answer. Costs one load: it is what commands' ages are counted by.
+    [[nodiscard]] unsigned seconds() const noexcept
+    {
+        return seconds_.load(std::memory_order_relaxed);
+    }
+    /// By the keeper.
+    void tell_time(unsigned seconds) noexcept
+    {
+        seconds_.store(seconds, std::memory_order_relaxed);
+    }
+
 private:
     explicit Health(Latch wake) : wake_(std::move(wake)) {}
 
     std::atomic<bool> lost_{false};
+    std::atomic<unsigned> seconds_{0};
     mutable std::mutex mutex_;  // why_
     Error why_;
     Latch wake_;

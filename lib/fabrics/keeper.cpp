@@ -6,6 +6,8 @@
 
 namespace kdp::fabrics {
 
+using namespace std::chrono_literals;
+
 Result<std::shared_ptr<Keeper>> Keeper::start(std::unique_ptr<Admin> admin,
                                               std::uint32_t keep_alive_ms, Recover recover)
 {
@@ -117,7 +119,9 @@ Status Keeper::keep(bool& stopped)
     Status status = ok();
 
     while (status && !stopped) {
-        status = look(due, stopped);
+        status = look(due.or_sooner(Deadline::in(1000ms)), stopped);
+        health_->tell_time(static_cast<unsigned>(
+            std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - began_).count()));
         if (status && !stopped && due.passed()) {
             due = next();  // counted from the sending on
             status = admin_->keep_alive(stop_);

@@ -60,6 +60,7 @@ private:
     std::unique_ptr<Admin> admin_;
     std::unique_ptr<Health> health_;
     std::chrono::milliseconds period_;
+    const Clock::time_point began_ = Clock::now();
     Recover recover_;
     Latch stop_;
     Latch news_;  // queues_ or loss_ has changed

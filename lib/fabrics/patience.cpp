@@ -90,6 +90,13 @@ int poll_until(std::span<pollfd> fds, Deadline deadline)
     return std::max(ready, 0);
 }
 
+int poll_a_second(std::span<pollfd> fds, Deadline deadline)
+{
+    const int left = deadline.poll_ms();
+
+    return std::max(::poll(fds.data(), fds.size(), left < 0 ? 1000 : std::min(left, 1000)), 0);
+}
+
 Status set_nonblocking(int fd)
 {
     const int flags = fcntl(fd, F_GETFL);

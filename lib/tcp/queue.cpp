@@ -27,18 +27,16 @@ constexpr std::uint8_t alignment = 0;
 }  // namespace
 
 Queue::Queue(UniqueFd fd, std::string peer, const Params& params)
-    : fd_(std::move(fd)),
+    : SlotQueue(params.depth),
+      fd_(std::move(fd)),
       peer_(std::move(peer)),
-      slots_(params.depth),
+      commands_(params.depth),
       page_(std::make_unique<std::array<std::byte, 4096>>()),
       sender_(params.depth)
 {
-    free_.reserve(slots_.size());
-    for (std::size_t i = slots_.size(); i-- > 0;) {
-        slots_[i].pdu.slot = static_cast<std::uint16_t>(i);
-        free_.push_back(static_cast<std::uint16_t>(i));
-    }
-    finished_.reserve(slots_.size());
+    for (std::size_t i = 0; i < commands_.size(); i++)
+        commands_[i].pdu.slot = static_cast<std::uint16_t>(i);
+    finished_.reserve(commands_.size());
 }
 
 Result<std::unique_ptr<Queue>> Queue::open(const fabrics::Endpoint& endpoint, const Params& params,
@@ -131,47 +129,38 @@ Status Queue::initialize(const Params& params, Patience patience)
     return ok();
 }
 
-std::uint16_t Queue::acquire()
-{
-    const std::uint16_t slot = free_.back();
-
-    free_.pop_back();
-    return slot;
-}
-
 nvmf_sqe& Queue::sqe(std::uint16_t slot) noexcept
 {
-    return reinterpret_cast<nvmf_tcp_cmd*>(slots_[slot].pdu.head.data())->sqe;
+    return reinterpret_cast<nvmf_tcp_cmd*>(commands_[slot].pdu.head.data())->sqe;
 }
 
-void Queue::post(std::uint16_t index, std::uint64_t cookie, Way way, std::span<std::byte> data)
+void Queue::post(std::uint16_t slot, std::uint64_t cookie, Way way, std::span<std::byte> data)
 {
-    Slot& slot = slots_[index];
-    const auto generation = static_cast<std::uint8_t>(nvmf_cid_generation(slot.cid) + 1);
+    Command& command = commands_[slot];
+    const auto generation = static_cast<std::uint8_t>(nvmf_cid_generation(command.cid) + 1);
     const auto bytes = static_cast<std::uint32_t>(data.size());
     const bool in_capsule = way == Way::to_controller && bytes && bytes <= in_capsule_;
-    auto* cmd = reinterpret_cast<nvmf_tcp_cmd*>(slot.pdu.head.data());
+    auto* cmd = reinterpret_cast<nvmf_tcp_cmd*>(command.pdu.head.data());
 
-    slot.data = data;
-    slot.cookie = cookie;
-    slot.moved = in_capsule ? bytes : 0;
-    slot.r2t_left = 0;
-    slot.cid = nvmf_cid(index, generation);
-    slot.way = bytes ? way : Way::none;
-    slot.in_flight = true;
-    slot.responded = false;
-    slot.damaged = false;
-    if (slot.way == Way::to_host)
+    command.data = data;
+    slots_.begin(slot, cookie);
+    command.moved = in_capsule ? bytes : 0;
+    command.r2t_left = 0;
+    command.cid = nvmf_cid(slot, generation);
+    command.way = bytes ? way : Way::none;
+    command.responded = false;
+    command.damaged = false;
+    if (command.way == Way::to_host)
         reads_++;
 
-    cmd->sqe.cid = nvmf_htole16(slot.cid);
+    cmd->sqe.cid = nvmf_htole16(command.cid);
     if (in_capsule)
         nvmf_sgl_set_inline(&cmd->sqe.dptr, 0, bytes);
     else
         nvmf_tcp_sgl_set(&cmd->sqe.dptr, bytes);
     nvmf_tcp_cmd_fill(cmd, in_capsule ? bytes : 0, &agreed_);
-    slot.pdu.finish(in_capsule ? data : std::span<std::byte>(), agreed_);
-    sender_.push(slot.pdu);
+    command.pdu.finish(in_capsule ? data : std::span<std::byte>(), agreed_);
+    sender_.push(command.pdu);
     posted_++;
 }
 
@@ -186,7 +175,7 @@ void Queue::ring()
 
 void Queue::send()
 {
-    if (broken_ || sender_.empty())
+    if (broken() || sender_.empty())
         return;
     if (const int code = sender_.flush(fd_.get(), [this](OutgoingPdu& pdu) { on_sent(pdu); }))
         break_with(lost_connection(code, "cannot send to " + peer_));
@@ -194,52 +183,42 @@ void Queue::send()
 
 void Queue::on_sent(OutgoingPdu& pdu)
 {
-    Slot& slot = slots_[pdu.slot];
+    Command& command = commands_[pdu.slot];
 
-    if (slot.r2t_left)
+    if (command.r2t_left)
         queue_data(pdu.slot);
-    else if (slot.responded)
+    else if (command.responded)
         finish(pdu.slot);
 }
 
 /// The next H2CData of what an R2T asked for.
-void Queue::queue_data(std::uint16_t index)
+void Queue::queue_data(std::uint16_t slot)
 {
-    Slot& slot = slots_[index];
-    const std::uint32_t bytes = std::min(slot.r2t_left, agreed_.maxh2cdata);
-    auto* header = reinterpret_cast<nvmf_tcp_data*>(slot.pdu.head.data());
+    Command& command = commands_[slot];
+    const std::uint32_t bytes = std::min(command.r2t_left, agreed_.maxh2cdata);
+    auto* header = reinterpret_cast<nvmf_tcp_data*>(command.pdu.head.data());
 
-    nvmf_tcp_h2c_data_fill(header, slot.cid, slot.ttag, slot.r2t_offset, bytes,
-                           bytes == slot.r2t_left, &agreed_);
-    slot.pdu.finish(slot.data.subspan(slot.r2t_offset, bytes), agreed_);
-    slot.r2t_offset += bytes;
-    slot.r2t_left -= bytes;
-    sender_.push(slot.pdu);
+    nvmf_tcp_h2c_data_fill(header, command.cid, command.ttag, command.r2t_offset, bytes,
+                           bytes == command.r2t_left, &agreed_);
+    command.pdu.finish(command.data.subspan(command.r2t_offset, bytes), agreed_);
+    command.r2t_offset += bytes;
+    command.r2t_left -= bytes;
+    sender_.push(command.pdu);
 }
 
-void Queue::finish(std::uint16_t index)
+void Queue::finish(std::uint16_t slot)
 {
-    const Slot& slot = slots_[index];
-
-    finished_.push_back({slot.cookie, slot.result, slot.status});
-    release(index);
-}
-
-void Queue::release(std::uint16_t index)
-{
-    Slot& slot = slots_[index];
-
-    if (slot.way == Way::to_host)
+    finished_.push_back({slots_.cookie(slot), commands_[slot].result, commands_[slot].status});
+    if (commands_[slot].way == Way::to_host)
         reads_--;
-    slot.in_flight = false;
-    free_.push_back(index);
+    slots_.release(slot);
 }
 
 std::span<const Finished> Queue::reap()
 {
     // what finished since, in ring(), stays
     finished_.erase(finished_.begin(), finished_.begin() + static_cast<std::ptrdiff_t>(handed_));
-    while (!broken_) {
+    while (!broken()) {
         const Receiver::Outcome outcome = receiver_->receive(fd_.get(), expects_data());
         drained_ = outcome != Receiver::Outcome::more;
         on_outcome(outcome);
@@ -256,12 +235,8 @@ pollfd Queue::readiness() const noexcept
     return {fd_.get(), static_cast<short>(POLLIN | (sender_.empty() ? 0 : POLLOUT)), 0};
 }
 
-void Queue::break_with(Error why)
+void Queue::end_connection()
 {
-    if (broken_)
-        return;
-    broken_ = true;
-    error_ = std::move(why);
     // what the kernel took is a copy: nothing of the caller's is touched any more
     fd_.reset();
 }

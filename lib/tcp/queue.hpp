@@ -27,8 +27,8 @@
 #include <nvmf/tcp.h>
 #include <kdp/data_path.hpp>
 
-#include "fabrics/command_queue.hpp"
 #include "fabrics/endpoint.hpp"
+#include "fabrics/slot_queue.hpp"
 #include "receiver.hpp"
 #include "sender.hpp"
 #include "unique_fd.hpp"
@@ -46,7 +46,7 @@ struct Finished {
 
 enum class Way : std::uint8_t { none, to_controller, to_host };
 
-class Queue final : public fabrics::CommandQueue, private PduHandler {
+class Queue final : public fabrics::SlotQueue, private PduHandler {
 public:
     struct Params {
         std::uint16_t depth = 0;  ///< commands in flight at most, below NVMF_CID_SLOTS
@@ -65,10 +65,6 @@ public:
 
     // -- submission ------------------------------------------------------------------
 
-    /// Whether acquire() may be called.
-    [[nodiscard]] bool has_room() const noexcept { return !free_.empty(); }
-    /// Take a free slot. Only when has_room().
-    std::uint16_t acquire();
     /// Its SQE; post() sets the command identifier and the data pointer.
     [[nodiscard]] nvmf_sqe& sqe(std::uint16_t slot) noexcept;
     /// Queue the slot's capsule for the next ring(). @p data are the command's, 4 GiB - 1 at
@@ -93,24 +89,6 @@ public:
     /// What to sleep on until reap() has something to do.
     [[nodiscard]] pollfd readiness() const noexcept;
 
-    // -- the end ---------------------------------------------------------------------
-
-    [[nodiscard]] bool broken() const noexcept override { return broken_; }
-    [[nodiscard]] const Error& error() const noexcept override { return error_; }
-    /// Closes the connection.
-    void break_with(Error why) override;
-    /// Of a broken queue: hand the cookie of each command in flight to @p each, and free it.
-    template <typename Each>
-    void cancel_all(Each&& each)
-    {
-        for (std::size_t slot = 0; slot < slots_.size(); slot++) {
-            if (!slots_[slot].in_flight)
-                continue;
-            each(slots_[slot].cookie);
-            release(static_cast<std::uint16_t>(slot));
-        }
-    }
-
     // -- one command at a time (queue_command.cpp) -----------------------------------
 
     [[nodiscard]] std::span<std::byte> page() const noexcept override
@@ -126,18 +104,13 @@ public:
     // -- parts -----------------------------------------------------------------------
 
     [[nodiscard]] const nvmf_tcp_params& agreed() const noexcept { return agreed_; }
-    [[nodiscard]] unsigned in_flight() const noexcept
-    {
-        return static_cast<unsigned>(slots_.size() - free_.size());
-    }
 
     std::uint64_t doorbells = 0;  ///< calls of ring() that had something to send
 
 private:
-    struct Slot {
+    struct Command {
         OutgoingPdu pdu;  // CapsuleCmd, then H2CData
         std::span<std::byte> data;
-        std::uint64_t cookie = 0;
         std::uint64_t result = 0;
         std::uint32_t moved = 0;       // bytes that were received, or sent or asked for
         std::uint32_t r2t_offset = 0;  // of an R2T: what is still to be put into H2CData
@@ -146,7 +119,6 @@ private:
         std::uint16_t cid = 0;
         std::uint16_t status = 0;
         Way way = Way::none;
-        bool in_flight = false;
         bool responded = false;
         bool damaged = false;  // data came that their digest does not fit
     };
@@ -155,10 +127,10 @@ private:
     Status initialize(const Params& params, Patience patience);
     Status exchange(std::span<const std::byte> request, std::span<std::byte> answer,
                     Patience patience);
+    void end_connection() override;
     void send();
     void on_sent(OutgoingPdu& pdu);
     void queue_data(std::uint16_t slot);
-    void release(std::uint16_t slot);
     void finish(std::uint16_t slot);
     [[nodiscard]] bool expects_data() const noexcept { return reads_ != 0; }
 
@@ -167,7 +139,7 @@ private:
                    std::span<std::byte>& data, Breach& breach) override;
     bool on_end(const nvmf_tcp_layout& layout, const std::byte* header, bool intact,
                 Breach& breach) override;
-    Slot* find(std::uint16_t cid, std::size_t cid_at, const char* what, Breach& breach);
+    Command* find(std::uint16_t cid, std::size_t cid_at, const char* what, Breach& breach);
     bool on_data_header(const nvmf_tcp_layout& layout, const std::byte* header,
                         std::span<std::byte>& data, Breach& breach);
     bool on_data_end(const nvmf_tcp_layout& layout, const std::byte* header, bool intact,
@@ -175,7 +147,7 @@ private:
     bool on_request_to_transfer(const nvmf_tcp_layout& layout, const std::byte* header,
                                 Breach& breach);
     bool on_response(const std::byte* header, Breach& breach);
-    bool complete(Slot& slot, std::uint64_t result, std::uint16_t status, Breach& breach);
+    bool complete(Command& command, std::uint64_t result, std::uint16_t status, Breach& breach);
     void on_outcome(Receiver::Outcome outcome);
     void terminate();
 
@@ -184,8 +156,7 @@ private:
     nvmf_tcp_params agreed_{};
     std::uint32_t in_capsule_ = 0;
 
-    std::vector<Slot> slots_;
-    std::vector<std::uint16_t> free_;
+    std::vector<Command> commands_;  // by slot
     std::unique_ptr<std::array<std::byte, 4096>> page_;
     std::array<std::byte, NVMF_TCP_TERM_DATA_MAX> term_data_{};
     nvmf_tcp_fault termination_{};  // what C2HTermReq said
@@ -198,9 +169,6 @@ private:
     bool drained_ = false;
     std::vector<Finished> finished_;
     std::size_t handed_ = 0;  // of these were returned by reap()
-
-    bool broken_ = false;
-    Error error_;
 };
 
 }  // namespace kdp::tcp

@@ -12,7 +12,7 @@ Result<nvmf_response> Queue::run(const nvmf_sqe& sqe, fabrics::PageData data, Pa
 {
     using PageWay = fabrics::PageData::Way;
 
-    if (!broken() && !has_room())
+    if (!broken() && !has_slot())
         break_with(Error{EBUSY, "no room in the queue of " + peer()});
     if (broken())
         return error();

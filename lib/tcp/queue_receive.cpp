@@ -29,13 +29,12 @@ bool refuse(Breach& breach, std::uint16_t fes, std::size_t fei, std::string text
 }  // namespace
 
 /// Rule H3: the command that @p cid is of, if it is in flight.
-Queue::Slot* Queue::find(std::uint16_t cid, std::size_t cid_at, const char* what, Breach& breach)
+Queue::Command* Queue::find(std::uint16_t cid, std::size_t cid_at, const char* what, Breach& breach)
 {
     const std::uint16_t tag = nvmf_cid_slot(cid);
 
-    if (tag < slots_.size() && slots_[tag].in_flight && !slots_[tag].responded &&
-        slots_[tag].cid == cid)
-        return &slots_[tag];
+    if (slots_.in_flight(tag) && !commands_[tag].responded && commands_[tag].cid == cid)
+        return &commands_[tag];
     refuse(breach, NVMF_TCP_FES_HEADER, cid_at,
            fmt::format("{} for a command that is not in flight, identifier {}", what, cid));
     return nullptr;
@@ -74,20 +73,21 @@ bool Queue::on_data_header(const nvmf_tcp_layout& layout, const std::byte* heade
         breach.text = fmt::format("C2HData of {} bytes with {}", transfer.length, layout.data);
         return false;
     }
-    Slot* slot = find(transfer.cid, offsetof(nvmf_tcp_data, cid), "data", breach);
-    if (!slot)
+    Command* command = find(transfer.cid, offsetof(nvmf_tcp_data, cid), "data", breach);
+    if (!command)
         return false;
-    const auto size = static_cast<std::uint32_t>(slot->data.size());
-    if (slot->way != Way::to_host || slot->pdu.queued || !nvmf_tcp_transfer_inside(&transfer, size))
+    const auto size = static_cast<std::uint32_t>(command->data.size());
+    if (command->way != Way::to_host || command->pdu.queued ||
+        !nvmf_tcp_transfer_inside(&transfer, size))
         return refuse(breach, NVMF_TCP_FES_RANGE, 0,
                       fmt::format("{} bytes at {} of {} that a command reads", transfer.length,
-                                  transfer.offset, slot->way == Way::to_host ? size : 0));
+                                  transfer.offset, command->way == Way::to_host ? size : 0));
     // they come in order (3.3.2), so that none can be missing and none come twice
-    if (transfer.offset != slot->moved)
+    if (transfer.offset != command->moved)
         return refuse(
             breach, NVMF_TCP_FES_HEADER, offsetof(nvmf_tcp_data, offset),
-            fmt::format("data at {} where those at {} were next", transfer.offset, slot->moved));
-    data = slot->data.subspan(transfer.offset, transfer.length);
+            fmt::format("data at {} where those at {} were next", transfer.offset, command->moved));
+    data = command->data.subspan(transfer.offset, transfer.length);
     return true;
 }
 
@@ -98,11 +98,11 @@ bool Queue::on_data_end(const nvmf_tcp_layout& layout, const std::byte* header, 
     nvmf_tcp_fault none;
 
     nvmf_tcp_transfer_parse(header, &layout, &transfer, &none);
-    Slot& slot = slots_[nvmf_cid_slot(transfer.cid)];  // which on_data_header() has found
-    slot.moved += layout.data;
-    slot.damaged |= !intact;
+    Command& command = commands_[nvmf_cid_slot(transfer.cid)];  // which on_data_header() has found
+    command.moved += layout.data;
+    command.damaged |= !intact;
     if (layout.flags & NVMF_TCP_F_SUCCESS)
-        return complete(slot, 0, NVMF_SC_SUCCESS, breach);
+        return complete(command, 0, NVMF_SC_SUCCESS, breach);
     return true;
 }
 
@@ -115,25 +115,25 @@ bool Queue::on_request_to_transfer(const nvmf_tcp_layout& layout, const std::byt
         breach.text = "an R2T of no bytes";
         return false;
     }
-    Slot* slot = find(transfer.cid, offsetof(nvmf_tcp_r2t, cid), "an R2T", breach);
-    if (!slot)
+    Command* command = find(transfer.cid, offsetof(nvmf_tcp_r2t, cid), "an R2T", breach);
+    if (!command)
         return false;
     // either an R2T is being answered, or the capsule is not even out
-    if (slot->pdu.queued)
+    if (command->pdu.queued)
         return refuse(breach, NVMF_TCP_FES_LIMIT, 0, "more R2Ts at a time than one");
     // all of it together is no more than there is: what was asked for twice, or lies in the
     // capsule, would leave something else unsent
-    const auto size = static_cast<std::uint32_t>(slot->data.size());
-    if (slot->way != Way::to_controller || !nvmf_tcp_transfer_inside(&transfer, size) ||
-        transfer.length > size - slot->moved)
-        return refuse(
-            breach, NVMF_TCP_FES_RANGE, 0,
-            fmt::format("an R2T for {} bytes at {} of {}, {} of which it has", transfer.length,
-                        transfer.offset, slot->way == Way::to_controller ? size : 0, slot->moved));
-    slot->moved += transfer.length;
-    slot->ttag = transfer.ttag;
-    slot->r2t_offset = transfer.offset;
-    slot->r2t_left = transfer.length;
+    const auto size = static_cast<std::uint32_t>(command->data.size());
+    if (command->way != Way::to_controller || !nvmf_tcp_transfer_inside(&transfer, size) ||
+        transfer.length > size - command->moved)
+        return refuse(breach, NVMF_TCP_FES_RANGE, 0,
+                      fmt::format("an R2T for {} bytes at {} of {}, {} of which it has",
+                                  transfer.length, transfer.offset,
+                                  command->way == Way::to_controller ? size : 0, command->moved));
+    command->moved += transfer.length;
+    command->ttag = transfer.ttag;
+    command->r2t_offset = transfer.offset;
+    command->r2t_left = transfer.length;
     queue_data(nvmf_cid_slot(transfer.cid));
     return true;
 }
@@ -144,25 +144,25 @@ bool Queue::on_response(const std::byte* header, Breach& breach)
 
     // cannot fail: a CapsuleResp has room for a CQE
     nvmf_response_parse(header + sizeof(nvmf_tcp_hdr), NVMF_CQE_SIZE, &response);
-    Slot* slot = find(response.cid, offsetof(nvmf_tcp_rsp, cqe.cid), "a response", breach);
-    return slot && complete(*slot, response.result, response.status, breach);
+    Command* command = find(response.cid, offsetof(nvmf_tcp_rsp, cqe.cid), "a response", breach);
+    return command && complete(*command, response.result, response.status, breach);
 }
 
-bool Queue::complete(Slot& slot, std::uint64_t result, std::uint16_t status, Breach& breach)
+bool Queue::complete(Command& command, std::uint64_t result, std::uint16_t status, Breach& breach)
 {
     const bool success = (status & NVMF_SC_MASK) == NVMF_SC_SUCCESS;
 
-    if (success && (slot.moved != slot.data.size() || slot.r2t_left))
+    if (success && (command.moved != command.data.size() || command.r2t_left))
         return refuse(breach, NVMF_TCP_FES_SEQUENCE, 0,
                       fmt::format("success for a command of {} bytes after {} of them",
-                                  slot.data.size(), slot.moved));
-    slot.responded = true;
-    slot.result = result;
+                                  command.data.size(), command.moved));
+    command.responded = true;
+    command.result = result;
     // what came is not what was sent; it may be tried again (3.5)
-    slot.status = success && slot.damaged ? NVMF_SC_TRANSIENT_TRANSPORT : status;
+    command.status = success && command.damaged ? NVMF_SC_TRANSIENT_TRANSPORT : status;
     // while its data are being sent the memory is not the caller's yet
-    if (!slot.pdu.queued)
-        finish(slot.pdu.slot);
+    if (!command.pdu.queued)
+        finish(command.pdu.slot);
     return true;
 }
 

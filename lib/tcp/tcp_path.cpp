@@ -10,6 +10,7 @@
 
 #include <nvmf/command.h>
 
+#include "fabrics/ages.hpp"
 #include "fabrics/keeper.hpp"
 #include "fabrics/limits.hpp"
 #include "fabrics/ready.hpp"
@@ -38,7 +39,7 @@ constexpr auto drain_time = 5000ms;
 class TcpPath final : public DataPath {
 public:
     TcpPath(std::shared_ptr<Keeper> keeper, std::unique_ptr<Queue> queue, std::uint32_t nsid,
-            NamespaceInfo info, unsigned depth);
+            NamespaceInfo info, unsigned depth, unsigned io_timeout);
     ~TcpPath() override;
 
     [[nodiscard]] const NamespaceInfo& info() const noexcept override { return info_; }
@@ -64,12 +65,13 @@ private:
     unsigned depth_;
     unsigned taken_ = 0;  // submitted and not yet handed back: in flight, or ready
     Ready ready_;
+    fabrics::Ages ages_;
     bool told_ = false;  // the keeper knows that the queue broke
     std::uint64_t doorbells_at_open_;
 };
 
 TcpPath::TcpPath(std::shared_ptr<Keeper> keeper, std::unique_ptr<Queue> queue, std::uint32_t nsid,
-                 NamespaceInfo info, unsigned depth)
+                 NamespaceInfo info, unsigned depth, unsigned io_timeout)
     : keeper_(std::move(keeper)),
       queue_(std::move(queue)),
       info_(std::move(info)),
@@ -77,6 +79,7 @@ TcpPath::TcpPath(std::shared_ptr<Keeper> keeper, std::unique_ptr<Queue> queue, s
       lba_shift_(static_cast<std::uint8_t>(std::countr_zero(info_.block_size))),
       depth_(depth),
       ready_(depth),
+      ages_(io_timeout),
       doorbells_at_open_(queue_->doorbells)
 {
 }
@@ -136,13 +139,18 @@ void TcpPath::start(const Io& io)
     queue_->post(slot, io.tag, writes ? Way::to_controller : Way::to_host, io.data);
 }
 
-/// The keeper saw the controller go: act on it, as the queue's owner.
+/// The keeper saw the controller go, or it has left an I/O too long: act on it, as the queue's
+/// owner.
 void TcpPath::notice_loss()
 {
     Health& health = keeper_->health();
 
-    if (health.lost() && !queue_->broken())
+    if (queue_->broken())
+        return;
+    if (health.lost())
         queue_->break_with(health.why());
+    else
+        ages_.look(health, *queue_);
 }
 
 /// What finished becomes ready; of a queue that broke, everything does.
@@ -187,7 +195,7 @@ Result<std::size_t> TcpPath::wait(std::span<Completion> out, int timeout_ms)
         if (look)
             continue;
         pollfd fds[] = {queue_->readiness(), {keeper_->health().fd(), POLLIN, 0}};
-        if (fabrics::poll_until(fds, deadline) == 0 && deadline.passed())
+        if (fabrics::poll_a_second(fds, deadline) == 0 && deadline.passed())
             return Error{ETIMEDOUT, fmt::format("no I/O completed within {} ms; {} in flight at {}",
                                                 timeout_ms, taken_, info_.device)};
         look = true;
@@ -279,8 +287,8 @@ Result<std::vector<std::unique_ptr<DataPath>>> open(const PathUri& uri, const Op
     std::vector<std::unique_ptr<DataPath>> paths;
     paths.reserve(queues.size());
     for (std::unique_ptr<Queue>& queue : queues)
-        paths.push_back(
-            std::make_unique<TcpPath>(*keeper, std::move(queue), uri.nsid, info, options.depth));
+        paths.push_back(std::make_unique<TcpPath>(*keeper, std::move(queue), uri.nsid, info,
+                                                  options.depth, uri.io_timeout));
     return paths;
 }
 

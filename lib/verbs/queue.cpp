@@ -41,9 +41,10 @@ static_assert(NVMF_CID_SLOTS == 1 << 12, "a slot has 12 bits in a wr_id and in a
 }  // namespace
 
 Queue::Queue(std::unique_ptr<Connection> connection, const Params& params)
-    : qid_(params.qid),
+    : SlotQueue(params.depth),
+      qid_(params.qid),
       connection_(std::move(connection)),
-      slots_(params.depth),
+      commands_(params.depth),
       send_wrs_(send_work_requests(params.depth)),
       receive_wrs_(params.depth + spare_receives(params.depth)),
       receive_sges_(receive_wrs_.size()),
@@ -81,7 +82,7 @@ Result<std::unique_ptr<Queue>> Queue::open(const Endpoint& endpoint, const Param
 
 Status Queue::allocate()
 {
-    const std::size_t bytes = slots_.size() * NVMF_SQE_SIZE + receive_wrs_.size() * NVMF_CQE_SIZE;
+    const std::size_t bytes = slots_.count() * NVMF_SQE_SIZE + receive_wrs_.size() * NVMF_CQE_SIZE;
     Result<Pages> memory = Pages::allocate(bytes);
     if (!memory)
         return memory.error();
@@ -103,14 +104,12 @@ Status Queue::allocate()
                                            "; see `ulimit -l` (RLIMIT_MEMLOCK)");
 
     inline_capsules_ = connection_->inline_bytes() >= NVMF_SQE_SIZE;
-    free_.reserve(slots_.size());
-    for (std::size_t i = slots_.size(); i-- > 0;) {
-        Slot& slot = slots_[i];
-        slot.sge[0] = {reinterpret_cast<std::uintptr_t>(&capsules()[i]), NVMF_SQE_SIZE,
-                       memory_mr_->lkey};
-        slot.wr.sg_list = slot.sge;
-        slot.wr.opcode = IBV_WR_SEND;
-        free_.push_back(static_cast<std::uint16_t>(i));
+    for (std::size_t i = 0; i < commands_.size(); i++) {
+        Command& command = commands_[i];
+        command.sge[0] = {reinterpret_cast<std::uintptr_t>(&capsules()[i]), NVMF_SQE_SIZE,
+                          memory_mr_->lkey};
+        command.wr.sg_list = command.sge;
+        command.wr.opcode = IBV_WR_SEND;
     }
     consumed_.reserve(receive_wrs_.size());
     for (std::size_t i = 0; i < receive_wrs_.size(); i++) {
@@ -124,44 +123,35 @@ Status Queue::allocate()
     return ok();
 }
 
-std::uint16_t Queue::acquire()
-{
-    const std::uint16_t slot = free_.back();
-
-    free_.pop_back();
-    return slot;
-}
-
-void Queue::post(std::uint16_t index, std::uint64_t cookie, std::span<const std::byte> data,
+void Queue::post(std::uint16_t slot, std::uint64_t cookie, std::span<const std::byte> data,
                  std::uint32_t lkey)
 {
-    Slot& slot = slots_[index];
+    Command& command = commands_[slot];
     const bool copied = inline_capsules_ && data.empty();
 
-    slot.cookie = cookie;
-    slot.generation = (slot.generation + 1) & 0xf;
-    slot.in_flight = true;
-    slot.responded = false;
-    slot.wants_send = !copied;
-    sqe(index).cid = nvmf_htole16(nvmf_cid(index, slot.generation));
+    slots_.begin(slot, cookie);
+    command.generation = (command.generation + 1) & 0xf;
+    command.responded = false;
+    command.wants_send = !copied;
+    sqe(slot).cid = nvmf_htole16(nvmf_cid(slot, command.generation));
 
-    slot.wr.num_sge = 1;
+    command.wr.num_sge = 1;
     if (!data.empty()) {
-        slot.sge[1] = {reinterpret_cast<std::uintptr_t>(data.data()),
-                       static_cast<std::uint32_t>(data.size()), lkey};
-        slot.wr.num_sge = 2;
+        command.sge[1] = {reinterpret_cast<std::uintptr_t>(data.data()),
+                          static_cast<std::uint32_t>(data.size()), lkey};
+        command.wr.num_sge = 2;
     }
-    slot.wr.send_flags = copied ? static_cast<unsigned>(IBV_SEND_INLINE) : 0U;
-    if (slot.wants_send || ++unsignalled_ >= signal_interval) {
-        slot.wr.send_flags |= IBV_SEND_SIGNALED;
+    command.wr.send_flags = copied ? static_cast<unsigned>(IBV_SEND_INLINE) : 0U;
+    if (command.wants_send || ++unsignalled_ >= signal_interval) {
+        command.wr.send_flags |= IBV_SEND_SIGNALED;
         unsignalled_ = 0;
     }
-    slot.wr.wr_id = send_wr_id(posted_, index);
-    slot.wr.next = nullptr;
+    command.wr.wr_id = send_wr_id(posted_, slot);
+    command.wr.next = nullptr;
     posted_++;
 
-    (chain_last_ ? chain_last_->next : chain_first_) = &slot.wr;
-    chain_last_ = &slot.wr;
+    (chain_last_ ? chain_last_->next : chain_first_) = &command.wr;
+    chain_last_ = &command.wr;
     chained_++;
 }
 
@@ -174,7 +164,7 @@ void Queue::ring()
         return;
     chain_first_ = chain_last_ = nullptr;
     chained_ = 0;
-    if (broken_)
+    if (broken())
         return;
     ibv_send_wr* bad = nullptr;
     doorbells++;
@@ -205,7 +195,7 @@ Status Queue::post_receives()
 std::span<const Finished> Queue::reap()
 {
     finished_count_ = 0;
-    if (broken_)
+    if (broken())
         return {};
     const int count = ibv_poll_cq(connection_->cq(), poll_batch, wcs_.data());
     if (count < 0) {
@@ -213,20 +203,23 @@ std::span<const Finished> Queue::reap()
         return {};
     }
     cqes += static_cast<unsigned>(count);
-    for (int i = 0; i < count && !broken_; i++) {
-        const ibv_wc& wc = wcs_[i];
-        if (wc.status != IBV_WC_SUCCESS)
-            break_with(Error{ENOTCONN, "the connection to " + peer() +
-                                           " broke: " + ibv_wc_status_str(wc.status)});
-        else if (wc.wr_id & wr_receive)
-            on_receive(wc);
-        else
-            on_send(wc);
-    }
-    if (!broken_ && consumed_.size() >= repost_at_)
+    for (int i = 0; i < count && !broken(); i++)
+        on_completion(wcs_[i]);
+    if (!broken() && consumed_.size() >= repost_at_)
         if (Status s = post_receives(); !s)
             break_with(s.error());
     return {finished_.data(), finished_count_};
+}
+
+void Queue::on_completion(const ibv_wc& wc)
+{
+    if (wc.status != IBV_WC_SUCCESS)
+        break_with(Error{
+            ENOTCONN, "the connection to " + peer() + " broke: " + ibv_wc_status_str(wc.status)});
+    else if (wc.wr_id & wr_receive)
+        on_receive(wc);
+    else
+        on_send(wc);
 }
 
 void Queue::on_send(const ibv_wc& wc)
@@ -236,8 +229,8 @@ void Queue::on_send(const ibv_wc& wc)
     const std::uint64_t sequence_bits = (1ULL << 51) - 1;
 
     sent_ += ((wc.wr_id >> 12) + 1 - sent_) & sequence_bits;
-    if (slots_[slot].wants_send && slots_[slot].wr.wr_id == wc.wr_id) {
-        slots_[slot].wants_send = false;
+    if (commands_[slot].wants_send && commands_[slot].wr.wr_id == wc.wr_id) {
+        commands_[slot].wants_send = false;
         finish_if_done(slot);
     }
 }
@@ -261,43 +254,28 @@ void Queue::on_receive(const ibv_wc& wc)
         return;
     }
     const std::uint16_t tag = nvmf_cid_slot(rsp.cid);
-    if (tag >= slots_.size() || !slots_[tag].in_flight || slots_[tag].responded ||
-        slots_[tag].generation != nvmf_cid_generation(rsp.cid)) {
+    if (!slots_.in_flight(tag) || commands_[tag].responded ||
+        commands_[tag].generation != nvmf_cid_generation(rsp.cid)) {
         break_with(Error{EPROTO, peer() +
                                      " answered a command that is not in "
                                      "flight, identifier " +
                                      std::to_string(rsp.cid)});
         return;
     }
-    slots_[tag].responded = true;
-    slots_[tag].result = rsp.result;
-    slots_[tag].status = rsp.status;
+    commands_[tag].responded = true;
+    commands_[tag].result = rsp.result;
+    commands_[tag].status = rsp.status;
     finish_if_done(tag);
 }
 
-void Queue::finish_if_done(std::uint16_t index)
+void Queue::finish_if_done(std::uint16_t slot)
 {
-    Slot& slot = slots_[index];
+    const Command& command = commands_[slot];
 
-    if (!slot.in_flight || !slot.responded || slot.wants_send)
+    if (!slots_.in_flight(slot) || !command.responded || command.wants_send)
         return;
-    finished_[finished_count_++] = {slot.cookie, slot.result, slot.status};
-    release(index);
-}
-
-void Queue::release(std::uint16_t index)
-{
-    slots_[index].in_flight = false;
-    free_.push_back(index);
-}
-
-void Queue::break_with(Error why)
-{
-    if (broken_)
-        return;
-    broken_ = true;
-    error_ = std::move(why);
-    connection_->kill();
+    finished_[finished_count_++] = {slots_.cookie(slot), command.result, command.status};
+    slots_.release(slot);
 }
 
 }  // namespace kdp::verbs

@@ -29,8 +29,9 @@
 #include <kdp/data_path.hpp>
 
 #include "connection.hpp"
-#include "fabrics/command_queue.hpp"
 #include "fabrics/pages.hpp"
+#include "fabrics/slot_queue.hpp"
+#include "polling_code.hpp"
 
 namespace kdp::verbs {
 
@@ -43,7 +44,7 @@ struct Finished {
     std::uint16_t status;  ///< NVMF_SC_*
 };
 
-class Queue final : public fabrics::CommandQueue {
+class Queue final : public fabrics::SlotQueue {
 public:
     struct Params {
         std::uint16_t qid = 0;
@@ -61,11 +62,8 @@ public:
 
     /// Whether acquire() may be called.
     [[nodiscard]] bool has_room() const noexcept { return has_slot() && has_send_room(); }
-    [[nodiscard]] bool has_slot() const noexcept { return !free_.empty(); }
     [[nodiscard]] bool has_send_room() const noexcept { return posted_ - sent_ < send_wrs_; }
 
-    /// Take a free slot. Only when has_room().
-    std::uint16_t acquire();
     /// Its SQE; post() sets the command identifier.
     [[nodiscard]] nvmf_sqe& sqe(std::uint16_t slot) noexcept { return capsules()[slot]; }
     /// Chain the slot's capsule, with @p data of @p lkey behind the SQE if not empty, for
@@ -78,25 +76,7 @@ public:
     // -- completion ------------------------------------------------------------------
 
     /// Poll the CQ once, without sleeping. The result is valid until the next call.
-    std::span<const Finished> reap();
-
-    // -- the end ---------------------------------------------------------------------
-
-    [[nodiscard]] bool broken() const noexcept override { return broken_; }
-    [[nodiscard]] const Error& error() const noexcept override { return error_; }
-    /// Kills the connection.
-    void break_with(Error why) override;
-    /// Of a broken queue: hand the cookie of each command in flight to @p each, and free it.
-    template <typename Each>
-    void cancel_all(Each&& each)
-    {
-        for (std::size_t slot = 0; slot < slots_.size(); slot++) {
-            if (!slots_[slot].in_flight)
-                continue;
-            each(slots_[slot].cookie);
-            release(static_cast<std::uint16_t>(slot));
-        }
-    }
+    KDP_POLLS std::span<const Finished> reap();
 
     // -- one command at a time (queue_command.cpp) -----------------------------------
 
@@ -117,10 +97,6 @@ public:
 
     [[nodiscard]] Connection& connection() noexcept { return *connection_; }
     [[nodiscard]] std::uint16_t qid() const noexcept { return qid_; }
-    [[nodiscard]] unsigned in_flight() const noexcept
-    {
-        return static_cast<unsigned>(slots_.size() - free_.size());
-    }
     /// Whether in-capsule data can be sent from where they lie.
     [[nodiscard]] bool takes_in_capsule_data() const noexcept
     {
@@ -132,14 +108,12 @@ public:
     std::uint64_t cqes = 0;
 
 private:
-    struct Slot {
+    struct Command {
         ibv_send_wr wr{};
         ibv_sge sge[2]{};
-        std::uint64_t cookie = 0;
         std::uint64_t result = 0;
         std::uint16_t status = 0;
         std::uint8_t generation = 0;
-        bool in_flight = false;
         bool wants_send = false;  // finishes only after its SEND completed
         bool responded = false;
     };
@@ -148,8 +122,9 @@ private:
 
     Queue(std::unique_ptr<Connection> connection, const Params& params);
     Status allocate();
-    Status post_receives();
-    void release(std::uint16_t slot);
+    [[gnu::noinline]] Status post_receives();
+    void end_connection() override { connection_->kill(); }
+    [[gnu::noinline]] void on_completion(const ibv_wc& wc);
     void on_send(const ibv_wc& wc);
     void on_receive(const ibv_wc& wc);
     void finish_if_done(std::uint16_t slot);
@@ -160,7 +135,7 @@ private:
     }
     [[nodiscard]] std::byte* response(std::size_t index) const noexcept
     {
-        return memory_.data() + slots_.size() * NVMF_SQE_SIZE + index * NVMF_CQE_SIZE;
+        return memory_.data() + commands_.size() * NVMF_SQE_SIZE + index * NVMF_CQE_SIZE;
     }
 
     std::uint16_t qid_;
@@ -170,8 +145,7 @@ private:
     Pages scratch_;  // open to the controller
     Mr scratch_mr_;
 
-    std::vector<Slot> slots_;
-    std::vector<std::uint16_t> free_;
+    std::vector<Command> commands_;  // by slot
     ibv_send_wr* chain_first_ = nullptr;
     ibv_send_wr* chain_last_ = nullptr;
     unsigned chained_ = 0;
@@ -192,9 +166,6 @@ private:
     std::array<ibv_wc, poll_batch> wcs_;
     std::array<Finished, poll_batch> finished_;
     unsigned finished_count_ = 0;
-
-    bool broken_ = false;
-    Error error_;
 };
 
 }  // namespace kdp::verbs

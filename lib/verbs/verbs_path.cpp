@@ -9,10 +9,12 @@
 
 #include <nvmf/command.h>
 
+#include "fabrics/ages.hpp"
 #include "fabrics/ready.hpp"
 #include "in_flight.hpp"
 #include "io_check.hpp"
 #include "nvme_error.hpp"
+#include "polling_code.hpp"
 #include "session.hpp"
 
 namespace kdp {
@@ -54,23 +56,23 @@ public:
     [[nodiscard]] const NamespaceInfo& info() const noexcept override { return session_->info(); }
     Status register_buffer(std::span<std::byte> memory) override;
     Result<std::size_t> submit(std::span<const Io> batch) override;
-    Result<std::size_t> poll(std::span<Completion> out) override;
-    Result<std::size_t> wait(std::span<Completion> out, int timeout_ms) override;
+    KDP_POLLS Result<std::size_t> poll(std::span<Completion> out) override;
+    KDP_POLLS Result<std::size_t> wait(std::span<Completion> out, int timeout_ms) override;
     [[nodiscard]] PathCounters counters() const noexcept override;
 
 private:
     [[nodiscard]] int refusal(const Io& io) noexcept;
     void send(std::uint32_t index);
     void make_send_room();
-    void finish(std::size_t index, int status, int nvme_status);
-    void look_after();
-    void attach(Fresh fresh);
-    void detach();
+    [[gnu::noinline]] void finish(std::size_t index, int status, int nvme_status);
+    KDP_POLLS void look_after();
+    [[gnu::noinline]] void attach(Fresh fresh);
+    [[gnu::noinline]] void detach();
     void give_up(Error why);
-    void reap();
-    std::size_t collect(std::span<Completion> out);
-    [[nodiscard]] bool spins(Clock::time_point until) const;
-    void sleep(Deadline deadline);
+    KDP_POLLS void reap();
+    KDP_POLLS std::size_t collect(std::span<Completion> out);
+    KDP_POLLS [[nodiscard]] bool spins(Clock::time_point until) const;
+    [[gnu::noinline]] void sleep(Deadline deadline);
 
     // Destroyed last to first: MRs before the PD that the queue's connection holds, the
     // controller after its I/O queues.
@@ -79,6 +81,7 @@ private:
     std::unique_ptr<Queue> queue_;
     Memory memory_;
     InFlight in_flight_;  // may hold MRs
+    fabrics::Ages ages_;
 
     std::uint8_t lba_shift_;
     Wait wait_;
@@ -103,6 +106,7 @@ VerbsPath::VerbsPath(std::shared_ptr<Session> session, Line& line, const PathUri
       line_(line),
       memory_(uri.register_each),
       in_flight_(depth),
+      ages_(uri.io_timeout),
       lba_shift_(static_cast<std::uint8_t>(std::countr_zero(session_->info().block_size))),
       wait_(uri.wait),
       depth_(depth),
@@ -238,6 +242,8 @@ void VerbsPath::look_after()
             queue_->break_with(session_->why());
         else if (session_->health().lost())
             queue_->break_with(session_->health().why());
+        else
+            ages_.look(session_->health(), *queue_);
         if (queue_->broken()) {
             const Error why = queue_->error();
             detach();
@@ -264,6 +270,7 @@ void VerbsPath::attach(Fresh fresh)
     in_capsule_max_ = queue_->takes_in_capsule_data() ? fresh.in_capsule_max : 0;
     at_open_ = {queue_->doorbells, queue_->work_requests, queue_->cqes, 0};
     attached_ = true;
+    ages_.look(session_->health(), *queue_);
     if (Status s = memory_.attach(queue_->connection().pd()); !s) {
         // for this path alone: the others may go on
         session_->leave(line_);
@@ -379,7 +386,7 @@ void VerbsPath::sleep(Deadline deadline)
                     {line_.news().fd(), POLLIN, 0},
                     {dead_ ? -1 : session_->health().fd(), POLLIN, 0}};
 
-    fabrics::poll_until(fds, deadline);
+    fabrics::poll_a_second(fds, deadline);
     if (fds[0].revents)
         queue_->connection().take_cq_events();
     if (fds[1].revents)

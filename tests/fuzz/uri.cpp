@@ -42,12 +42,13 @@ std::string written_out(const kdp::PathUri& uri)
         return fmt::format("{}:{}{}", kdp::scheme_name(uri.scheme), escaped(uri.device),
                            uri.polled ? "?mode=uring-poll" : "");
     if (uri.scheme == kdp::Scheme::tcp)
-        return fmt::format("tcp://{}:{}/{}?nsid={}&hdgst={}&ddgst={}", escaped(uri.host), uri.port,
-                           escaped(uri.nqn), uri.nsid, uri.hdgst ? 1 : 0, uri.ddgst ? 1 : 0);
-    return fmt::format("verbs://{}:{}/{}?nsid={}&wait={}&buffers={}&ctrl_loss_tmo={}",
+        return fmt::format("tcp://{}:{}/{}?nsid={}&hdgst={}&ddgst={}&io_timeout={}",
+                           escaped(uri.host), uri.port, escaped(uri.nqn), uri.nsid,
+                           uri.hdgst ? 1 : 0, uri.ddgst ? 1 : 0, uri.io_timeout);
+    return fmt::format("verbs://{}:{}/{}?nsid={}&wait={}&buffers={}&ctrl_loss_tmo={}&io_timeout={}",
                        escaped(uri.host), uri.port, escaped(uri.nqn), uri.nsid,
                        kdp::wait_name(uri.wait), uri.register_each ? "plain" : "region",
-                       uri.ctrl_loss_tmo);
+                       uri.ctrl_loss_tmo, uri.io_timeout);
 }
 
 void check_limits(const kdp::PathUri& uri)
@@ -56,7 +57,7 @@ void check_limits(const kdp::PathUri& uri)
     FUZZ_CHECK(ring || (uri.buffers != kdp::Buffers::fixed && !uri.sqpoll));
     FUZZ_CHECK(uri.scheme == kdp::Scheme::kernel ||
                (!ring && uri.buffers == kdp::Buffers::plain && !uri.sqpoll));
-    FUZZ_CHECK(uri.ctrl_loss_tmo <= 1'000'000);
+    FUZZ_CHECK(uri.ctrl_loss_tmo <= 1'000'000 && uri.io_timeout <= 1'000'000);
     FUZZ_CHECK(uri.scheme == kdp::Scheme::tcp || (!uri.hdgst && !uri.ddgst));
     if (uri.scheme != kdp::Scheme::verbs && uri.scheme != kdp::Scheme::tcp) {
         FUZZ_CHECK(!uri.device.empty());
@@ -123,7 +124,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
     FUZZ_CHECK(again.value().hdgst == uri.hdgst && again.value().ddgst == uri.ddgst);
     FUZZ_CHECK(again.value().nqn == uri.nqn && again.value().nsid == uri.nsid);
     FUZZ_CHECK(again.value().wait == uri.wait && again.value().register_each == uri.register_each);
-    FUZZ_CHECK(again.value().ctrl_loss_tmo == uri.ctrl_loss_tmo);
+    FUZZ_CHECK(again.value().ctrl_loss_tmo == uri.ctrl_loss_tmo &&
+               again.value().io_timeout == uri.io_timeout);
     if (uri.scheme == kdp::Scheme::verbs || uri.scheme == kdp::Scheme::tcp)
         check_address(uri.host, uri.port);
     return 0;

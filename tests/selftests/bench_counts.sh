@@ -86,9 +86,9 @@ cpu_time_is() {
 world_begin
 ktap_check "target is up" target_up "$nqn" 16
 connected "$KDP_ADDR" "$nqn" --cq-mode event
-for uri in "block:$disk" "kernel:$char?mode=uring" "verbs://$KDP_ADDR:4420/$nqn"; do
+for uri in "block:$disk" "kernel:$char?mode=uring" "verbs://$KDP_ADDR:4420/$nqn?wait=event"; do
 	name=${uri%%:*}
-	# how often verbs: offers the CPU to others while it polls is another number each time
+	# how often verbs: finds an answer before it has to sleep is another number each time
 	[[ $name == verbs ]] ||
 		ktap_check "$name: system calls are those that perf sees" system_calls_are "$uri"
 	ktap_check "$name: context switches are those that perf sees" switches_are "$uri"

@@ -46,6 +46,22 @@ each_survives() {
 	cases_end
 }
 
+# A controller that answers Keep Alive, and leaves an I/O unanswered: it is lost after io_timeout=.
+never_answered() {
+	local limit="verbs://$KDP_ADDR:$peer_port/$peer_nqn?nsid=1&io_timeout=2" text
+	at_place 1
+	! text=$(bounded path_io "$limit" read "$place" 4096 "$tmp/back" 2>&1) || complain "it ended well" || return
+	[[ $text == *'not connected'* ]] || complain "it said: $text" || return
+	at_place 2
+	bounded path_io "$limit&ctrl_loss_tmo=$patience" read "$place" 4096 "$tmp/back" && cmp -n 4096 "$tmp/back" /dev/zero
+}
+
+an_io_is_never_answered() {
+	peer_cases read "for good|no-response" "once|no-response" || { ktap_not_ok "the peer starts"; return; }
+	ktap_check "an I/O that is never answered: it fails, or is sent again" never_answered
+	cases_end
+}
+
 # survives_not NAME SCRIPT PATTERN: the read fails, with those words.
 survives_not() {
 	local text
@@ -102,6 +118,7 @@ each_survives "again: wrong generation|cid generation" \
 	"again: hang-up in the middle of the data|half-data, disconnect" \
 	"again: hang-up on every queue|disconnect-all"
 survives_refusals
+an_io_is_never_answered
 survives_not "another namespace behind the number" "at 1 read do disconnect-all
 at 2+ identify cns 0 do patch 0 0040000000000000" 'not connected'
 survives_not "a read that breaks five connections" "at every read do cid generation" 'Input/output error'

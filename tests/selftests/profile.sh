@@ -124,7 +124,7 @@ ktap_check "a program that spins is all application" timeout "$patience" \
 path kernel "kernel:$char" kernel_path provider_threads target idle
 path io_uring "kernel:$char?mode=uring&buffers=region" application kernel_path provider_calls provider_threads
 path block "block:$disk" kernel_path provider_threads target
-path verbs "verbs://$KDP_ADDR:4420/$nqn?nsid=1" application provider_calls provider_threads target
+path verbs "verbs://$KDP_ADDR:4420/$nqn?nsid=1&wait=poll" application provider_calls provider_threads waiting target
 if ktap_check "nvme-rdma connects" stock_up; then
 	path nvme-rdma "block:$(nvme_namespace "$stock_nqn")" kernel_path provider_threads target
 fi

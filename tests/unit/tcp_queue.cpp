@@ -98,7 +98,7 @@ TEST_F(TcpQueue, BatchIsOneMessage)
         queue_->post(slot, i);
     }
     EXPECT_TRUE(receive().empty());
-    EXPECT_FALSE(queue_->has_room());
+    EXPECT_FALSE(queue_->has_slot());
     queue_->ring();
     queue_->ring();
     EXPECT_EQ(queue_->doorbells, 1U);

@@ -248,4 +248,16 @@ TEST(Uri, VerbsLossTime)
     expect_refused("kernel:/dev/x?ctrl_loss_tmo=1", "kernel: knows no such parameter");
 }
 
+TEST(Uri, TimeOfAnIo)
+{
+    for (const std::string path : {"verbs://a/n", "tcp://a/n"}) {
+        EXPECT_EQ(parse_uri(path).value().io_timeout, 30U);
+        EXPECT_EQ(parse_uri(path + "?io_timeout=0").value().io_timeout, 0U);
+        EXPECT_EQ(parse_uri(path + "?io_timeout=1000000").value().io_timeout, 1000000U);
+        for (const char* bad : {"", "-1", "1000001", "5s"})
+            expect_refused(path + "?io_timeout=" + bad, "0 to 1000000 seconds");
+    }
+    expect_refused("block:/dev/x?io_timeout=1", "block: knows no such parameter");
+}
+
 }  // namespace
