@@ -99,6 +99,9 @@ experiment-lossy: ## a link that loses, delays or marks packets, RDMA and TCP (s
 experiment-crash: ## what is left of applications that are killed, and for how long (some minutes)
 	@tests/bench/experiment.sh crash
 
+experiment-claims: ## what is said of RDMA beside TCP, measured for each path (some minutes)
+	@tests/bench/experiment.sh claims
+
 debug-kernel: deps ## our kernel for QEMU that checks every access and lock (a quarter of an hour)
 	@scripts/build-kernel.sh debug
 
@@ -130,5 +133,5 @@ clean: ## remove build/
 
 .PHONY: help deps all modules lib tools selftests demo check check-debug check-faults check-scale \
 	check-watchers bench-host bench-char bench-copy bench-modes bench-instruments bench-peers \
-	experiment-registration experiment-polling experiment-lossy experiment-crash debug-kernel \
+	experiment-registration experiment-polling experiment-lossy experiment-crash experiment-claims debug-kernel \
 	uml lint doc check-library fuzz-wire vm install clean

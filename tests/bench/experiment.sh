@@ -4,7 +4,7 @@
 # One experiment (Documentation/benchmarking): builds what is missing, boots a machine, prints
 # progress and the tables; build/experiments/ gets NAME.json, and NAME.html with the plots.
 #
-#   tests/bench/experiment.sh registration|polling|lossy|crash|peers
+#   tests/bench/experiment.sh registration|polling|lossy|crash|peers|claims
 #
 # Environment: QUICK=1 (a little of everything, to see that it works), ROUNDS, RUNTIME (seconds of a
 # turn), MACHINE=stock|uml, ACCEL. Leave the machine alone meanwhile.
@@ -14,7 +14,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 name=${1:-}
 [[ $name == [a-z]* && -x tests/bench/guest/$name.sh ]] ||
-	{ echo "usage: tests/bench/experiment.sh registration|polling|lossy|crash|peers" >&2; exit 2; }
+	{ echo "usage: tests/bench/experiment.sh registration|polling|lossy|crash|peers|claims" >&2; exit 2; }
 machine=${MACHINE:-stock}
 bench=experiments
 ((!${QUICK:-0})) || bench=experiments/quick

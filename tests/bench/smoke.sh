@@ -4,7 +4,7 @@
 # Do the experiments work? A little of each (QUICK=1); its JSON must be whole and well formed. No
 # figure is judged. One line an experiment, "ok" or "not ok"; logs in build/experiments/quick.
 #
-#   tests/bench/smoke.sh [NAME...]             registration polling lossy crash peers
+#   tests/bench/smoke.sh [NAME...]             registration polling lossy crash peers claims
 #   tests/bench/smoke.sh --check FILE...       only look at experiments' JSON, of QUICK=1
 
 set -uo pipefail
@@ -42,7 +42,7 @@ if [[ ${1:-} == --check ]]; then
 	for file in "${@:2}"; do verdict "$file" lacks "$file"; done
 	exit "$status"
 fi
-(($#)) || set -- registration polling lossy crash peers
+(($#)) || set -- registration polling lossy crash peers claims
 for name; do
 	verdict "$name" env QUICK=1 tests/bench/experiment.sh "$name"
 	for file in build/experiments/quick/"$name"{,-*}.json; do

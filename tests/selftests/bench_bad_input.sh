@@ -5,7 +5,7 @@
 # a disk that is full. Each time a sentence that says what, a status that is not 0, figures that
 # were there already kept, and nothing left behind.
 # timeout: 240
-# quick: 6.12 6.1
+# quick: 6.12
 
 . "$(dirname "$0")/common.sh"
 

@@ -4,7 +4,7 @@
 # kdp bench as a whole: sweeps, threads and mixed loads with verification on each path; a
 # target that goes in the middle; full disks; what makes no sense.
 # timeout: 300
-# quick: 6.12 6.1
+# quick: 6.12
 
 . "$(dirname "$0")/common.sh"
 

@@ -4,7 +4,7 @@
 # The programs of examples/, with libkdp.so: they read the same bytes by every path, say what is
 # wrong in a sentence, and leave nothing behind.
 # timeout: 240
-# quick: 6.12 6.1
+# quick: 6.12
 
 . "$(dirname "$0")/common.sh"
 

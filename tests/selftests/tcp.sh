@@ -5,7 +5,7 @@
 # digests, none of our modules involved. The in-tree nvme-tcp reads what it wrote, and the
 # other way round. No connection may be left behind.
 # timeout: 240
-# quick: 6.12 6.1
+# quick: 6.12
 
 . "$(dirname "$0")/common.sh"
 

@@ -5,7 +5,7 @@
 # ways to wait; memory registered for good or for each I/O; a user who is not root. Content is
 # verified, counts are exact, nothing is left.
 # timeout: 300
-# quick: 6.12 6.1
+# quick: 6.12
 
 . "$(dirname "$0")/common.sh"
 . "$(dirname "$0")/verbs_load.sh"
