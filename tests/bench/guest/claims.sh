@@ -7,14 +7,15 @@
 set -uo pipefail
 # shellcheck source=tests/bench/guest/experiment.sh
 . "$(dirname "$0")/experiment.sh"
+# shellcheck source=tests/bench/guest/beside.sh
+. "$KDP_REPO/tests/bench/guest/beside.sh"
 
-nqn=nqn.io.kdp:claims rdma_nqn=nqn.io.kdp:claims-rdma tcp_nqn=nqn.io.kdp:claims-tcp our_tcp_nqn=nqn.io.kdp:claims-kdp-tcp
 per_turn 5 1
 depths=(1 16)
 ((!quick)) || depths=(1)
 
 take_down() {
-	counters_down && kdp disconnect --all && nvme_disconnect_stock && kdp_unload && target_down
+	counters_down && beside_down
 }
 
 # --- bytes that a CPU copies ------------------------------------------------------------
@@ -87,23 +88,13 @@ ratio() {
 
 rdma_up && kdp_load || exit
 watch_begin
-for subsystem in "$nqn" "$rdma_nqn" "$tcp_nqn" "$our_tcp_nqn"; do
-	target_up "$subsystem" 32 || exit
-done
-target_tcp "$tcp_nqn" && target_tcp "$our_tcp_nqn" || exit
-name=$(kdp connect -a "$KDP_ADDR" -n "$nqn" -q "$kdp_hostnqn" -I "$kdp_hostid" --cq-mode event) || exit
-rdma=$(nvme_connect_stock "$rdma_nqn") && tcp=$(nvme_connect_stock --tcp "$tcp_nqn") || exit
-for node in "/dev/${name}n1" "$rdma" "$tcp"; do
-	dd if=/dev/zero of="$node" bs=1M count=16 oflag=direct status=none || exit
-done
-
-char=/dev/kdpg${name#kdp}n1
+beside_up claims --cq-mode event || exit
 paths=(
 	"kdp, kernel|kernel:$char?mode=uring&buffers=region"
 	"kdp, kernel, SQPOLL|kernel:$char?mode=uring&buffers=region&sqpoll=1"
-	"kdp, block|block:/dev/${name}n1"
-	"kdp, verbs|verbs://$KDP_ADDR:4420/$nqn?nsid=1"
-	"kdp, tcp|tcp://$KDP_ADDR:4420/$our_tcp_nqn?nsid=1"
+	"kdp, block|block:$disk"
+	"kdp, verbs|$verbs"
+	"kdp, tcp|$our_tcp"
 	"nvme-rdma, block|block:$rdma"
 	"nvme-tcp, block|block:$tcp"
 )

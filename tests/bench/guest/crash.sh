@@ -19,6 +19,8 @@ victim='' errors=/tmp/crash-errors
 victim_starts() {
 	local load=(--rw randread --bs 4k --depth 16 --size 16m --warmup 0 --rounds 1 --runtime 600)
 	case $1 in
+	# one that looks for its target again: where the wire is cut it is killed before it has given up
+	*cut) exec kdp bench "$verbs&ctrl_loss_tmo=600" "${load[@]}" ;;
 	verbs*) exec kdp bench "$verbs" "${load[@]}" ;;
 	kernel*) exec kdp bench "kernel:$char?mode=uring&buffers=region" "${load[@]}" ;;
 	file*)
@@ -115,6 +117,8 @@ loaded() {
 time_to_clean() {
 	local kind=$1 gone_at target_at='' objects_at='' end
 	wait_until 60 is_calm
+	# what the cut needs is loaded by then: it is to take no longer than a look
+	[[ $kind != *cut ]] || { veth_cut && veth_mend; } || return
 	noted "$kind" "before"
 	loaded "$kind" || return
 	look

@@ -192,6 +192,19 @@ std::vector<Load> Bench::loads() const
     return all;
 }
 
+std::vector<std::string> Bench::formulas() const
+{
+    std::vector<std::string> all;
+    for (const Point& point : points)
+        for (const PathResult& result : point.results)
+            if (result.projection)
+                for (const std::string& formula :
+                     {result.projection->formula_latency, result.projection->formula_iops})
+                    if (!formula.empty() && std::find(all.begin(), all.end(), formula) == all.end())
+                        all.push_back(formula);
+    return all;
+}
+
 std::string load_name(const Load& load)
 {
     std::string name = load.rw;

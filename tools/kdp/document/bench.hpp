@@ -113,6 +113,8 @@ struct Bench {
 
     /// Each load that there is, in the order of the points.
     [[nodiscard]] std::vector<Load> loads() const;
+    /// The formulas of its projections, each one once.
+    [[nodiscard]] std::vector<std::string> formulas() const;
 };
 
 /// "randread", "randrw, 70 % reads, 2 threads".

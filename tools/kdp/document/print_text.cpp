@@ -65,20 +65,10 @@ std::string failure_text(const RunFailure& failure)
                               failure.subject.empty() ? "" : ": ", failure.text));
 }
 
-/// The formulas of projections, each one once.
 std::string formulas_text(const Bench& bench)
 {
-    std::vector<std::string> formulas;
-    for (const Point& point : bench.points)
-        for (const PathResult& result : point.results)
-            if (result.projection)
-                for (const std::string& formula :
-                     {result.projection->formula_latency, result.projection->formula_iops})
-                    if (!formula.empty() &&
-                        std::find(formulas.begin(), formulas.end(), formula) == formulas.end())
-                        formulas.push_back(formula);
     std::string out;
-    for (const std::string& formula : formulas)
+    for (const std::string& formula : bench.formulas())
         out += filled("* projection: ", 0, formula);
     return out;
 }

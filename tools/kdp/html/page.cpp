@@ -57,7 +57,6 @@ std::string failures_html(const Bench& bench)
 std::string projection_html(const Bench& bench)
 {
     std::string tables;
-    std::vector<std::string> formulas;
     for (const Load& load : bench.loads())
         for (Table& table : projection_tables(bench, load)) {
             table.title = fmt::format("{}: {}", load_name(load), table.title);
@@ -65,16 +64,8 @@ std::string projection_html(const Bench& bench)
         }
     if (tables.empty())
         return "";
-    for (const Point& point : bench.points)
-        for (const PathResult& result : point.results)
-            if (result.projection)
-                for (const std::string& formula :
-                     {result.projection->formula_latency, result.projection->formula_iops})
-                    if (!formula.empty() &&
-                        std::find(formulas.begin(), formulas.end(), formula) == formulas.end())
-                        formulas.push_back(formula);
     std::string list;
-    for (const std::string& formula : formulas)
+    for (const std::string& formula : bench.formulas())
         list += fmt::format("<li><code>{}</code></li>\n", escape(formula));
     return fmt::format(
         "<h2>Projection</h2>\n<section class=\"projection\"><h3><span class=\"stamp\">PROJECTION"
