@@ -30,7 +30,7 @@ bench_tool
 bench_machine "$machine"
 if [[ $name == peers ]]; then bench_rnbd "$machine"; fi
 printf '[%4d s] %s\n' "$SECONDS" "measuring, some minutes"
-bench_run "$logs/$name" --machine "$machine" --timeout 1200 -- env "${words[@]}" "tests/bench/guest/$name.sh"
+bench_run "$logs/$name" --machine "$machine" --timeout 2400 -- env "${words[@]}" "tests/bench/guest/$name.sh"
 cp "$logs/$name"/*.json "$logs/"
 files=("$logs/$name"/*.json)
 files=("${files[@]/#"$logs/$name"/"$logs"}")

@@ -11,6 +11,10 @@
 #include <set>
 #include <thread>
 
+#include <unistd.h>
+
+#include <fmt/format.h>
+
 #include "bench/team.hpp"
 #include "output_file.hpp"
 
@@ -93,6 +97,22 @@ TEST_F(Output, ALinkStaysALink)
     ASSERT_TRUE(kdp::tool::write_file(directory + "/link", "new"));
     EXPECT_TRUE(std::filesystem::is_symlink(directory + "/link"));
     EXPECT_EQ(content(), "new");
+}
+
+/// Somebody else's link lies where the temporary file is expected: what it leads to stays as it is.
+TEST_F(Output, WhatLiesInTheWayIsNotWrittenThrough)
+{
+    const std::string victim = directory + "/victim";
+    ASSERT_TRUE(kdp::tool::write_file(victim, "theirs"));
+    for (int i = 0; i < 3; i++)
+        std::filesystem::create_symlink(victim, fmt::format("{}.{}-{}.tmp", name, getpid(), i));
+    ASSERT_TRUE(kdp::tool::write_file(name, "ours"));
+    EXPECT_EQ(content(), "ours");
+    std::ifstream is(victim);
+    std::string text;
+    is >> text;
+    EXPECT_EQ(text, "theirs");
+    EXPECT_FALSE(std::filesystem::is_symlink(name));
 }
 
 TEST(BenchTeam, OneIsTheCaller)

@@ -13,6 +13,23 @@
 #include <fmt/format.h>
 
 namespace kdp::tool {
+namespace {
+
+/// A new file, of no name that anybody has put there before: what is found is left alone, also a
+/// link to something else.
+UniqueFd create_beside(const std::string& name, std::string& temporary)
+{
+    UniqueFd fd;
+    for (int i = 0; i < 100 && !fd; i++) {
+        temporary = fmt::format("{}.{}-{}.tmp", name, getpid(), i);
+        fd = UniqueFd(open(temporary.c_str(), O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL, 0666));
+        if (!fd && errno != EEXIST)
+            break;
+    }
+    return fd;
+}
+
+}  // namespace
 
 Result<OutputFile> OutputFile::create(const std::string& name)
 {
@@ -20,17 +37,15 @@ Result<OutputFile> OutputFile::create(const std::string& name)
     file.name_ = name;
     struct stat status {};
     const bool exists = stat(name.c_str(), &status) == 0;
-    std::string opened = name;
-    int flags = O_WRONLY | O_CLOEXEC;
     if (!exists || S_ISREG(status.st_mode)) {
         // through a symbolic link: the file, not the link, is replaced
         std::error_code error;
         if (const auto real = std::filesystem::canonical(name, error); !error)
             file.name_ = real;
-        opened = file.temporary_ = fmt::format("{}.{}.tmp", file.name_, getpid());
-        flags |= O_CREAT | O_TRUNC;
+        file.fd_ = create_beside(file.name_, file.temporary_);
+    } else {
+        file.fd_ = UniqueFd(open(name.c_str(), O_WRONLY | O_CLOEXEC));
     }
-    file.fd_ = UniqueFd(open(opened.c_str(), flags, 0666));
     if (!file.fd_) {
         const int code = errno;
         file.temporary_.clear();

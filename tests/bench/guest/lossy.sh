@@ -55,18 +55,21 @@ netstat_of() {
 		$1 == protocol && at { print $at; exit }' /proc/net/snmp /proc/net/netstat
 }
 
-paths=("kdp, kernel" "kdp, verbs" "kdp, tcp" nvme-rdma nvme-tcp)
+# nvme-rdma registers for each I/O and has the target invalidate: kdp, block does so too, kdp, region does not
+paths=("kdp, block" "kdp, region" "kdp, verbs" "kdp, tcp" nvme-rdma nvme-tcp)
 
-# nqn_of PATH
+# nqn_of PATH. The first two are two nodes of one controller.
 nqn_of() {
-	local name=${1//[, ]/}
+	local name=${1/block/region}
+	name=${name//[, ]/}
 	echo "$subsystem-${name//kdp/kdp-}"
 }
 
 # uri_of PATH
 uri_of() {
 	case $1 in
-	"kdp, kernel") echo "kernel:$char?mode=uring&buffers=region" ;;
+	"kdp, block") echo "block:/dev/${name}n1" ;;
+	"kdp, region") echo "kernel:$char?mode=uring&buffers=region" ;;
 	"kdp, verbs") echo "verbs://$veth_b:4420/$(nqn_of "$1")?nsid=1&ctrl_loss_tmo=30" ;;
 	"kdp, tcp") echo "tcp://$veth_b:4420/$(nqn_of "$1")?nsid=1" ;;
 	nvme-rdma) echo "block:$rdma" ;;
@@ -116,7 +119,7 @@ lossy_charts() {
 
 # connect_all: by what `ecn` said last.
 connect_all() {
-	name=$(kdp connect -a "$veth_b" -n "$(nqn_of "kdp, kernel")" -q "$kdp_hostnqn" -I "$kdp_hostid" --cq-mode event) &&
+	name=$(kdp connect -a "$veth_b" -n "$(nqn_of "kdp, region")" -q "$kdp_hostnqn" -I "$kdp_hostid" --cq-mode event) &&
 		rdma=$(nvme_connect_stock "$(nqn_of nvme-rdma)" "$veth_b") &&
 		tcp=$(nvme_connect_stock --tcp "$(nqn_of nvme-tcp)" "$veth_b") &&
 		char=/dev/kdpg${name#kdp}n1
@@ -165,7 +168,7 @@ marks() {
 rdma_up && kdp_load || exit
 watch_begin
 veth_up || exit
-for path in "${paths[@]}"; do
+for path in "${paths[@]:1}"; do
 	target_up "$(nqn_of "$path")" 32 || exit
 	case $path in
 	*tcp) target_tcp "$(nqn_of "$path")" "$veth_b" || exit ;;
