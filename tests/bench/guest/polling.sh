@@ -8,7 +8,7 @@ set -uo pipefail
 . "$(dirname "$0")/experiment.sh"
 
 nqn=nqn.io.kdp:polling stock_nqn=nqn.io.kdp:polling-stock
-per_turn 5 1
+per_turn 3 1
 depths=(1 16)
 ((!quick)) || depths=(1)
 

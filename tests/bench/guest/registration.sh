@@ -8,7 +8,7 @@ set -uo pipefail
 . "$(dirname "$0")/experiment.sh"
 
 nqn=nqn.io.kdp:registration
-per_turn 5 1.2
+per_turn 3 1.2
 # a passthrough command has 256 pages, one of which is left for memory that does not begin at a page
 sizes=(4 16 64 256 1020)
 ((!quick)) || sizes=(4 64)
