@@ -3,8 +3,8 @@
 #
 # `make bench-instruments`: kdp bench beside fio on the same block device with the same job: IOPS and p99;
 # and perftest's raw verbs beside the verbs path. Once with time counted in instructions, where
-# both must say the same within 5 %, and once with CPUs that run at the same time, where their 95 %
-# intervals must overlap. Exits with 1 where they do not.
+# both must say the same within 5 % or have 95 % intervals that overlap, and once with CPUs that run at
+# the same time, where these must overlap. Exits with 1 where they do not.
 #
 # Environment: ROUNDS=5, IOS=2000 a turn.
 # Leave the machine alone meanwhile.
