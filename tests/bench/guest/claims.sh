@@ -20,64 +20,65 @@ take_down() {
 
 # --- bytes that a CPU copies ------------------------------------------------------------
 #
-# Every function of 6.12 that copies data of an I/O on its way: soft-RoCE's, between a registered
-# region and a packet, and those of an iov_iter, by which TCP receives and whoever bounces copies.
-# The third or fourth argument is how many bytes. The disk's own copies are none of the way.
+# By whatever copies data of an I/O on its way, in 6.12: soft-RoCE between registered memory and a
+# packet; sockets what they receive; and what they send, unless it goes by its pages
+# (MSG_SPLICE_PAGES, 0x8000000). The disk's own copies are none of the way. Each: event, function,
+# what to note, when to count.
 
 tracing=/sys/kernel/tracing
 copiers=(
-	"provider rxe_mr_copy \$arg4:u32"
-	"out _copy_to_iter \$arg2:u64"
-	"in _copy_from_iter \$arg2:u64"
-	"in_nocache _copy_from_iter_nocache \$arg2:u64"
+	'by_provider|rxe_mr_copy|bytes=$arg4:u32|'
+	'received|skb_copy_datagram_iter|bytes=$arg4:u32|'
+	'sent|tcp_sendmsg_locked|bytes=$arg3:u64 flags=msg->msg_flags| if !(flags & 0x8000000)'
 )
+sum='hist:keys=common_pid:vals=bytes'
 
 counters_up() {
-	local copier name function bytes
+	local copier event function what when
 	mountpoint -q "$tracing" || mount -t tracefs tracefs "$tracing" || return
 	for copier in "${copiers[@]}"; do
-		read -r name function bytes <<<"$copier"
-		echo "p:copies/$name $function bytes=$bytes" >>"$tracing/kprobe_events" &&
-			echo 'hist:keys=common_pid:vals=bytes' >"$tracing/events/copies/$name/trigger" ||
+		IFS='|' read -r event function what when <<<"$copier"
+		echo "p:copies/$event $function $what" >>"$tracing/kprobe_events" &&
+			echo "$sum$when" >"$tracing/events/copies/$event/trigger" ||
 			complain "cannot count what $function copies" || return
 	done
 }
 
 counters_down() {
-	local copier name
+	local copier event function what when
 	for copier in "${copiers[@]}"; do
-		name=${copier%% *}
-		echo '!hist:keys=common_pid:vals=bytes' >"$tracing/events/copies/$name/trigger" &&
-			echo "-:copies/$name" >>"$tracing/kprobe_events" || return
+		IFS='|' read -r event function what when <<<"$copier"
+		echo "!$sum$when" >"$tracing/events/copies/$event/trigger" &&
+			echo "-:copies/$event" >>"$tracing/kprobe_events" || return
 	done
 }
 
-# copied NAME...: bytes since counters_up.
+# copied EVENT...: bytes since counters_up.
 copied() {
-	local name
-	for name; do cat "$tracing/events/copies/$name/hist"; done |
+	local event
+	for event; do cat "$tracing/events/copies/$event/hist"; done |
 		awk '/bytes:/ && /^\{/ { for (i = 1; i < NF; i++) if ($i == "bytes:") n += $(i + 1) } /Dropped: [1-9]/ { lost = 1 }
 			END { if (lost) exit 1; printf "%.0f\n", n }'
 }
 
-# moved URI IOS: so many reads of 64 KiB; sets $moved, bytes, and what was copied meanwhile: $by_provider, $elsewhere.
+# moved URI IOS: so many reads of 64 KiB; sets $moved, bytes, and what was copied meanwhile: $by_provider, $by_sockets.
 moved() {
-	local provider elsewhere_before
-	provider=$(copied provider) && elsewhere_before=$(copied out in in_nocache) || return
+	local provider sockets
+	provider=$(copied by_provider) && sockets=$(copied received sent) || return
 	kdp bench --json --rounds 1 --warmup 0 --ios "$2" --rw randread --bs 64k --depth 1 --size 16m "$1" >"$cell" 2>"$cell.errors" \
 		</dev/null || complain "kdp bench $1: $(<"$cell.errors")" || return
-	by_provider=$(($(copied provider) - provider)) elsewhere=$(($(copied out in in_nocache) - elsewhere_before))
+	by_provider=$(($(copied by_provider) - provider)) by_sockets=$(($(copied received sent) - sockets))
 	moved=$(jq '[.points[].results[].rounds[] | (.ios + .totals.counted_ios) * 65536] | add' "$cell")
 }
 
 # copies NAME URI: what a process copies at its begin and end is in both runs, and drops out.
 copies() {
-	local few_moved few_provider few_elsewhere
+	local few_moved few_provider few_sockets
 	moved "$2" 100 || return
-	few_moved=$moved few_provider=$by_provider few_elsewhere=$elsewhere
+	few_moved=$moved few_provider=$by_provider few_sockets=$by_sockets
 	moved "$2" "$many" || return
 	observe "bytes copied per byte moved, by soft-RoCE" "depth 1" "$1" "$(ratio $((by_provider - few_provider)) $((moved - few_moved)))"
-	observe "bytes copied per byte moved, elsewhere" "depth 1" "$1" "$(ratio $((elsewhere - few_elsewhere)) $((moved - few_moved)))"
+	observe "bytes copied per byte moved, by sockets" "depth 1" "$1" "$(ratio $((by_sockets - few_sockets)) $((moved - few_moved)))"
 }
 
 ratio() {
@@ -109,7 +110,7 @@ chart "CPU time per I/O, whole machine" µs false cpu_machine_us_per_io
 chart "system calls per I/O" "" false system_calls_per_io
 chart "context switches per I/O, the process" "" false context_switches_per_io
 chart "bytes copied per byte moved, by soft-RoCE" "" false
-chart "bytes copied per byte moved, elsewhere" "" false
+chart "bytes copied per byte moved, by sockets" "" false
 note "4 KiB random reads, $rounds rounds; kdp by events; copies: of 64 KiB random reads, on the way from the target's memory to the application's, its disk's own not counted"
 for ((round = 0; round < rounds; round++)); do
 	for depth in "${depths[@]}"; do
