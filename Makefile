@@ -54,6 +54,9 @@ selftests: tools ## the selftests' helper programs, into build/selftests
 demo: ## in a VM: a filesystem on a remote namespace, and the paths side by side
 	@tests/vm/demo.sh
 
+picture: ## make demo, and from its report the picture in README.md (needs Debian's chromium)
+	@tests/vm/demo.sh && scripts/screenshot.sh report.html Documentation/images/report.png
+
 check: ## units, and every selftest on both stock kernels; last line "N passed, N failed"
 	@tests/check.sh deps build user tree modules vm
 
@@ -131,7 +134,7 @@ install: tools modules ## programs under PREFIX, modules for KVER, depmod
 clean: ## remove build/
 	@rm -rf build
 
-.PHONY: help deps all modules lib tools selftests demo check check-debug check-faults check-scale \
+.PHONY: help deps all modules lib tools selftests demo picture check check-debug check-faults check-scale \
 	check-watchers bench-host bench-char bench-copy bench-modes bench-instruments bench-peers \
 	experiment-registration experiment-polling experiment-lossy experiment-crash experiment-claims debug-kernel \
 	uml lint doc check-library fuzz-wire vm install clean

@@ -96,6 +96,7 @@ ktap_check "a target that goes: the figures so far, and the others go on" target
 ktap_check "a signal: prints what there is" interrupted_prints
 ktap_check "a full disk for the CSV" full_disk --csv
 ktap_check "a full disk for the log" full_disk --log
+ktap_check "a full disk for the page" full_disk --html
 ktap_check "a directory that is not there" fails_with ENOENT kdp bench "block:$disk" --csv "$tmp/no/csv"
 ktap_check "CPUs that are not there" fails_with EINVAL kdp bench "block:$disk" --cpus 1000
 ktap_check "an impossible depth" makes_no_sense '--depth 0' --depth 1,0
