@@ -162,7 +162,9 @@ marks() {
 	no*) percent=0 ;;
 	*not*) capable=0 ;;
 	esac
-	disconnect_all && ecn "$capable" && connect_all && link loss "$percent%" ecn
+	disconnect_all && ecn "$capable" && connect_all || return
+	# netem marks by its loss alone
+	if ((percent)); then link loss "$percent%" ecn; else link; fi
 }
 
 rdma_up && kdp_load || exit
