@@ -4,10 +4,10 @@
 # What one path writes, each other path reads: our block device, our char device by
 # nvme-cli, libkdp's kernel:, block:, verbs: and tcp: paths, the in-tree driver, and the
 # target's own backend. Then libkdp's paths among themselves, in I/Os of all sizes and
-# depths; with more than 2 MiB in flight (64 MiB on uml) only with FULL=1.
+# depths; with more than 2 MiB in flight (64 MiB on uml) only with FULL=1, which takes a minute on uml.
 # One subsystem, reachable by RDMA and by TCP.
 # timeout: 600
-# quick: 6.12 6.1
+# quick: 6.12 6.1 uml
 
 . "$(dirname "$0")/common.sh"
 
