@@ -79,8 +79,8 @@ struct Patience {
 
 /// poll(2) that goes on after a signal. Returns how many are ready, 0 after the deadline.
 int poll_until(std::span<pollfd> fds, Deadline deadline);
-/// The same, but 0 after a second at the latest: for who has to look at something else now and
-/// then.
+/// Once, and for a second at the most (less after a signal): for who has to look at something else
+/// now and then.
 int poll_a_second(std::span<pollfd> fds, Deadline deadline);
 
 /// Make reads of a file descriptor return EAGAIN instead of sleeping.
