@@ -16,16 +16,16 @@ public:
     /// @p limit in seconds; 0: none.
     explicit Ages(unsigned limit) : limit_(limit) {}
 
-    /// Once a second, by the keeper's clock: tell @p queue the time, and break it if one of its
-    /// commands is older than the limit. Costs a load else. By the thread that drives the queue;
-    /// at first before the queue's first command.
-    void look(const Health& health, SlotQueue& queue)
+    /// What is posted from now on begins now, by the keeper's clock.
+    static void tell(const Health& health, SlotQueue& queue) { queue.tell_time(health.seconds()); }
+    /// Break @p queue if one of its commands is older than the limit. Only when all that the
+    /// controller has answered was taken: whoever comes late for an answer is not to blame it.
+    /// Looks once a second. By the thread that drives the queue.
+    void judge(SlotQueue& queue)
     {
-        const unsigned now = health.seconds();
-
-        if (now == queue.time())
+        if (queue.time() == judged_)
             return;
-        queue.tell_time(now);
+        judged_ = queue.time();
         if (limit_ && queue.overdue(limit_))
             queue.break_with(Error{ETIMEDOUT, queue.peer() + " left an I/O unanswered for " +
                                                   std::to_string(limit_) + " s"});
@@ -33,6 +33,7 @@ public:
 
 private:
     unsigned limit_;
+    unsigned judged_ = 0;  // the time of the last look
 };
 
 }  // namespace kdp::fabrics

@@ -139,8 +139,7 @@ void TcpPath::start(const Io& io)
     queue_->post(slot, io.tag, writes ? Way::to_controller : Way::to_host, io.data);
 }
 
-/// The keeper saw the controller go, or it has left an I/O too long: act on it, as the queue's
-/// owner.
+/// The keeper saw the controller go: act on it, as the queue's owner.
 void TcpPath::notice_loss()
 {
     Health& health = keeper_->health();
@@ -150,7 +149,7 @@ void TcpPath::notice_loss()
     if (health.lost())
         queue_->break_with(health.why());
     else
-        ages_.look(health, *queue_);
+        fabrics::Ages::tell(health, *queue_);
 }
 
 /// What finished becomes ready; of a queue that broke, everything does.
@@ -159,6 +158,8 @@ void TcpPath::reap()
     for (const Finished& done : queue_->reap())
         ready_.push({done.cookie, errno_from_nvme(done.status), done.status});
     notice_loss();
+    if (queue_->drained())
+        ages_.judge(*queue_);
     if (!queue_->broken())
         return;
     const int why = queue_->error().code;

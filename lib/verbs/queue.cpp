@@ -203,6 +203,7 @@ std::span<const Finished> Queue::reap()
         return {};
     }
     cqes += static_cast<unsigned>(count);
+    drained_ = static_cast<unsigned>(count) < poll_batch;
     for (int i = 0; i < count && !broken(); i++)
         on_completion(wcs_[i]);
     if (!broken() && consumed_.size() >= repost_at_)

@@ -77,6 +77,8 @@ public:
 
     /// Poll the CQ once, without sleeping. The result is valid until the next call.
     KDP_POLLS std::span<const Finished> reap();
+    /// Whether the last reap() left nothing behind.
+    [[nodiscard]] bool drained() const noexcept { return drained_; }
 
     // -- one command at a time (queue_command.cpp) -----------------------------------
 
@@ -166,6 +168,7 @@ private:
     std::array<ibv_wc, poll_batch> wcs_;
     std::array<Finished, poll_batch> finished_;
     unsigned finished_count_ = 0;
+    bool drained_ = false;
 };
 
 }  // namespace kdp::verbs

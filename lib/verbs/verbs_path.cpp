@@ -243,7 +243,7 @@ void VerbsPath::look_after()
         else if (session_->health().lost())
             queue_->break_with(session_->health().why());
         else
-            ages_.look(session_->health(), *queue_);
+            fabrics::Ages::tell(session_->health(), *queue_);
         if (queue_->broken()) {
             const Error why = queue_->error();
             detach();
@@ -270,7 +270,7 @@ void VerbsPath::attach(Fresh fresh)
     in_capsule_max_ = queue_->takes_in_capsule_data() ? fresh.in_capsule_max : 0;
     at_open_ = {queue_->doorbells, queue_->work_requests, queue_->cqes, 0};
     attached_ = true;
-    ages_.look(session_->health(), *queue_);
+    fabrics::Ages::tell(session_->health(), *queue_);
     if (Status s = memory_.attach(queue_->connection().pd()); !s) {
         // for this path alone: the others may go on
         session_->leave(line_);
@@ -318,6 +318,8 @@ void VerbsPath::reap()
 {
     for (const Finished& done : queue_->reap())
         finish(done.cookie, errno_from_nvme(done.status), done.status);
+    if (queue_->drained())
+        ages_.judge(*queue_);
     if (queue_->broken())
         look_after();
 }

@@ -160,6 +160,27 @@ TEST_F(TcpPath, AnIoThatIsNeverAnsweredEnds)
     EXPECT_GT(controller_.keep_alives, 0U);
 }
 
+/// An answer that nobody came for in time is an answer, also if more is submitted before.
+TEST_F(TcpPath, AnAnswerThatWaitedIsTaken)
+{
+    auto paths = open(1, 4, "io_timeout=1", 200);
+    ASSERT_EQ(paths.size(), 1U);
+    Bytes back(1024);
+    const auto memory = std::as_writable_bytes(std::span(back));
+    ASSERT_TRUE(paths[0]->submit(std::vector<kdp::Io>{{kdp::Op::read, 0, memory.first(512), 1}}));
+    std::this_thread::sleep_for(std::chrono::seconds(4));
+    auto taken = paths[0]->submit(std::vector<kdp::Io>{{kdp::Op::read, 1, memory.subspan(512), 2}});
+    ASSERT_TRUE(taken) << taken.error().text;
+    kdp::Completion out[4];
+    for (std::size_t done = 0; done < 2;) {
+        auto got = paths[0]->wait(out, patience_ms);
+        ASSERT_TRUE(got) << got.error().text;
+        for (std::size_t i = 0; i < *got; i++)
+            EXPECT_EQ(out[i].status, 0) << out[i].tag;
+        done += *got;
+    }
+}
+
 TEST_F(TcpPath, WithoutALimitAnIoMayTakeForEver)
 {
     auto paths = open(1, 4, "io_timeout=0", 200);
