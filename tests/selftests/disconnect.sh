@@ -61,14 +61,23 @@ slow_disk() {
 
 # slow_seconds N: how long each command takes from now on. scsi_debug counts in jiffies.
 slow_seconds() {
-	local from
-	from=$(leaks_clock)
+	local from to
+	from=$(clocks)
 	sleep 1
-	echo $(($1 * ($(leaks_clock) - from))) >"$slow/delay"
+	to=$(clocks)
+	awk -v from="$from" -v to="$to" -v seconds="$1" 'BEGIN {
+		split(from, a); split(to, b)
+		printf "%.0f\n", seconds * 1e9 * (b[1] - a[1]) / (b[2] - a[2])
+	}' >"$slow/delay"
+}
+
+# Jiffies and nanoseconds, read together.
+clocks() {
+	awk '$1 == "now" { now = $3 } $1 == "jiffies:" { print $2, now; exit }' /proc/timer_list
 }
 
 slow_gone() {
-	wait_until 30 slow_seconds 0 && target_down "$nqn" && wait_until 20 modprobe -r scsi_debug
+	wait_until "$patience" slow_seconds 0 && target_down "$nqn" && wait_until "$patience" modprobe -r scsi_debug
 }
 
 # A read that the target answers after 10 s, with a limit of 2 s.

@@ -3,11 +3,13 @@
 #
 # In the guest: run the selftests, one after the other, each watched.
 #
-#   tests/vm/run [--kernel 6.1] -- tests/vm/guest/run-selftests.sh [--dir DIR] [--without NAME] [NAME...]
+#   tests/vm/run [--kernel 6.1] -- tests/vm/guest/run-selftests.sh [--dir DIR] [--only PATTERN...] [NAME...]
 #
-# NAME is a file of tests/selftests (or of --dir) without ".sh"; all of them (--without one) if none is given. Of all,
-# one whose head says `# quick: MACHINE...` runs on those alone (6.12, 6.1, debug, uml,
-# uml-debug) and is skipped elsewhere, unless FULL=1: emulation takes its time.
+# NAME is a file of tests/selftests (or of --dir) without ".sh"; all of them if none is
+# given, or all whose name matches a PATTERN of the shell (`--only 'peer_* stats'`; with
+# `!` before the first, all that match none). Of all, one whose head says
+# `# quick: MACHINE...` runs on those alone (6.12, 6.1, debug, uml, uml-debug) and is
+# skipped elsewhere, unless FULL=1: emulation takes its time.
 # A test prints KTAP, exits 0 (pass), 4 (skip) or otherwise (fail), and may say in
 # its head `# timeout: SECONDS` (120; more on a slow machine). One that runs over time
 # is killed and failed.
@@ -145,20 +147,34 @@ warm_up() {
 		kdp disconnect "$name" && kdp_unload && target_down
 }
 
-all=0 without=''
+all=0 only='*'
 if [[ ${1:-} == --dir ]]; then
 	selftests=$KDP_REPO/${2:?--dir which?}
 	shift 2
 fi
-if [[ ${1:-} == --without ]]; then
-	without=${2:?--without which?}
+if [[ ${1:-} == --only ]]; then
+	only=${2:?--only which?}
 	shift 2
 fi
+
+# wanted NAME: by --only?
+wanted() {
+	local pattern patterns found=1 other=0
+	read -ra patterns <<<"${only#!}"
+	for pattern in "${patterns[@]}"; do
+		# shellcheck disable=SC2053 # the pattern is meant
+		[[ $1 != $pattern ]] || found=0 other=1
+	done
+	if [[ $only == !* ]]; then return "$other"; else return "$found"; fi
+}
+
 if ((!$#)); then
 	all=1
 	for file in "$selftests"/*.sh; do
-		[[ ! -x $file || $(basename "$file" .sh) == "$without" ]] || set -- "$@" "$(basename "$file" .sh)"
+		name=$(basename "$file" .sh)
+		[[ ! -x $file ]] || ! wanted "$name" || set -- "$@" "$name"
 	done
+	(($#)) || { complain "no selftest is called $only"; exit 1; }
 fi
 for name; do
 	[[ -x $selftests/$name.sh ]] || { complain "no executable $selftests/$name.sh"; exit 1; }
