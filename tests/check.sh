@@ -159,7 +159,8 @@ stage_vm() {
 	for kernel in $kernels; do
 		start_vm "$kernel" "$vm_timeout" --kernel "$kernel"
 	done
-	finish_vms
+	# The checking kernels' machines take over where one of these ends.
+	[[ " ${stages[*]} " == *' debug '* ]] || finish_vms
 }
 
 # The checking kernels take long to build: begun early, they take what the other stages
@@ -177,11 +178,10 @@ build_ahead() {
 	trap 'kill $(jobs -p) 2>/dev/null' EXIT
 }
 
-# Both kernels first, with nothing beside them; then both machines, side by side.
 stage_debug() {
 	local machine ready=()
-	for machine in debug uml-debug; do
-		checking_kernel "$machine" && ready+=("$machine")
+	for machine in uml-debug debug; do
+		checking_kernel "$machine" && checking_modules "$machine" && ready+=("$machine")
 	done
 	for machine in "${ready[@]}"; do
 		checking_selftests "$machine"
@@ -206,22 +206,20 @@ checking_kernel() {
 	esac
 }
 
-# The modules for it, and all selftests on it.
+checking_modules() {
+	in_time "$1: modules" && stage "$1: modules" "modules-$1.log" nice scripts/build-modules.sh "$1"
+}
+
+# All selftests. User-Mode Linux has one CPU: two machines of about the same length, each on
+# a CPU of its own.
 checking_selftests() {
-	local machine=$1
-	in_time "$machine: modules" || return
-	stage "$machine: modules" "modules-$machine.log" scripts/build-modules.sh "$machine" || return
-	in_time "$machine: selftests" || return
+	local machine=$1 peers='peer_* failure_walk'
 	if [[ $machine == debug ]]; then
-		start_vm "$machine" "$(seconds_for "$debug_timeout")" --machine "$machine"
+		start_vm "$machine" "$debug_timeout" --machine "$machine"
 		return
 	fi
-	# User-Mode Linux has one CPU: two machines of about the same length.
-	local peers='peer_* failure_walk'
-	VM_CPU=0 start_vm "$machine" "$(seconds_for "$debug_timeout")" --machine "$machine" -- \
-		--only "!$peers"
-	VM_CPU=1 start_vm "$machine, peers" "$(seconds_for "$debug_timeout")" --machine "$machine" -- \
-		--only "$peers"
+	VM_CPU=0 start_vm "$machine" "$debug_timeout" --machine "$machine" -- --only "!$peers"
+	VM_CPU=1 start_vm "$machine, peers" "$debug_timeout" --machine "$machine" -- --only "$peers"
 }
 
 # The faults that take their time: two machines, then the long forms of recovery_* in one.
@@ -250,12 +248,26 @@ stage_scale() {
 # --- machines, side by side ---------------------------------------------------------
 
 vm_names=() vm_pids=()
+# Each keeps one CPU busy, a stock kernel's at times two.
+most_machines=2
 
-# start_vm NAME SECONDS [--two] [OPTIONS-OF-TESTS/VM/RUN...] [-- SELFTEST...]
+machines_running() {
+	local pid count=0
+	for pid in "${vm_pids[@]}"; do
+		! kill -0 "$pid" 2>/dev/null || ((++count))
+	done
+	echo "$count"
+}
+
+# start_vm NAME SECONDS [--two] [OPTIONS-OF-TESTS/VM/RUN...] [-- SELFTEST...]: once there is a
+# place for it, and time.
 start_vm() {
-	local name=$1
+	local name=$1 limit=$2
+	shift 2
+	until (($(machines_running) < most_machines)); do sleep 1; done
+	in_time "$name: selftests" || return
 	say "selftests on $name"
-	run_vm "$@" > >(grep --line-buffered -E '^( *not ok|ok|Bail|vm:|# |  # )' | sed -u "s/^/$name: /") 2>&1 &
+	run_vm "$name" "$(seconds_for "$limit")" "$@" > >(grep --line-buffered -E '^( *not ok|ok|Bail|vm:|# |  # )' | sed -u "s/^/$name: /") 2>&1 &
 	vm_names+=("$name") vm_pids+=($!)
 }
 

@@ -23,9 +23,9 @@ counters() {
 	done
 }
 
-# A checking kernel in emulation needs milliseconds for each I/O.
+# A checking kernel needs milliseconds for each I/O.
 nr_ios=2000 verify_bytes=16M
-[[ $MACHINE != debug ]] || nr_ios=400 verify_bytes=2M
+((kdp_slowness == 1)) || nr_ios=400 verify_bytes=2M
 
 # costs RW: of $nr_ios I/Os of 4 KiB, 16 at once. A point; the counters are in `now`.
 costs() {

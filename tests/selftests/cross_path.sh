@@ -7,7 +7,7 @@
 # depths; with more than 2 MiB in flight (64 MiB on uml) only with FULL=1, which takes a minute on uml.
 # One subsystem, reachable by RDMA and by TCP.
 # timeout: 600
-# quick: 6.12 6.1 uml
+# quick: 6.12 uml
 
 . "$(dirname "$0")/common.sh"
 
