@@ -14,6 +14,7 @@
 //                    For a read FILE is made LENGTH bytes long first, and is on tmpfs
 //   --paths N        open N paths (1), of one controller where the path has one; each takes every
 //   Nth I/O
+//   --late N         come for the first answers N seconds after asking (0)
 //   --counters       say what the path has counted: "doorbells N completions N registrations N"
 
 #include <fcntl.h>
@@ -30,6 +31,7 @@
 #include <fstream>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <kdp/data_path.hpp>
@@ -52,6 +54,7 @@ struct Options {
     std::size_t buffers = 1;
     std::size_t shift = 0;
     unsigned paths = 1;
+    unsigned late = 0;
     bool file_pages = false;
     bool counters = false;
 };
@@ -64,19 +67,21 @@ struct Options {
 
 [[noreturn]] void usage()
 {
-    std::fprintf(
-        stderr,
-        "usage: path_io [--buffers N] [--shift N] [--paths N] [--file-pages] [--counters] URI "
-        "write|read OFFSET LENGTH FILE [PIECE [DEPTH]]\n");
+    std::fprintf(stderr,
+                 "usage: path_io [--buffers N] [--shift N] [--paths N] [--late N] [--file-pages] "
+                 "[--counters] URI write|read OFFSET LENGTH FILE [PIECE [DEPTH]]\n");
     std::exit(2);
 }
 
 Options parse(int argc, char** argv)
 {
-    static const option options[] = {
-        {"buffers", required_argument, nullptr, 'b'}, {"shift", required_argument, nullptr, 's'},
-        {"paths", required_argument, nullptr, 'p'},   {"file-pages", no_argument, nullptr, 'f'},
-        {"counters", no_argument, nullptr, 'c'},      {nullptr, 0, nullptr, 0}};
+    static const option options[] = {{"buffers", required_argument, nullptr, 'b'},
+                                     {"shift", required_argument, nullptr, 's'},
+                                     {"paths", required_argument, nullptr, 'p'},
+                                     {"late", required_argument, nullptr, 'l'},
+                                     {"file-pages", no_argument, nullptr, 'f'},
+                                     {"counters", no_argument, nullptr, 'c'},
+                                     {nullptr, 0, nullptr, 0}};
     const auto number = [](const char* text) { return std::strtoull(text, nullptr, 0); };
     Options o;
     for (int c; (c = getopt_long(argc, argv, "", options, nullptr)) != -1;) {
@@ -86,6 +91,8 @@ Options parse(int argc, char** argv)
             o.shift = number(optarg);
         else if (c == 'p')
             o.paths = static_cast<unsigned>(number(optarg));
+        else if (c == 'l')
+            o.late = static_cast<unsigned>(number(optarg));
         else if (c == 'f')
             o.file_pages = true;
         else if (c == 'c')
@@ -117,7 +124,7 @@ struct Free {
 
 using Paths = std::vector<std::unique_ptr<kdp::DataPath>>;
 
-void run(kdp::DataPath& path, const std::vector<kdp::Io>& ios)
+void run(kdp::DataPath& path, const std::vector<kdp::Io>& ios, unsigned late = 0)
 {
     std::size_t next = 0, done = 0;
 
@@ -128,6 +135,7 @@ void run(kdp::DataPath& path, const std::vector<kdp::Io>& ios)
                 die("submit: " + taken.error().text);
             next += taken.value();
         }
+        sleep(std::exchange(late, 0));
         kdp::Completion out[default_depth];
         auto got = path.wait(out, patience_ms);
         if (!got)
@@ -159,7 +167,7 @@ void run_pieces(const Paths& paths, const Options& o, std::span<std::byte> data)
         at += part;
     }
     for (std::size_t i = 0; i < paths.size(); i++)
-        run(*paths[i], ios[i]);
+        run(*paths[i], ios[i], o.late);
     if (o.writes)
         run(*paths.front(), {{kdp::Op::flush, 0, {}, 0}});
 }

@@ -39,22 +39,17 @@ fails_to_open() {
 	fails_with "$1" kdp bench "$2" --rw randread --ios 1 --rounds 1
 }
 
-# path_io OPTION...
-path_io() {
-	timeout -k 5 "$patience" "$programs/path_io" "$@"
-}
-
 # round_trip [OPTION...] SUFFIX: 1 MiB by the tcp path, read back by the in-tree driver, and
 # the other way round.
 round_trip() {
 	local suffix=${*: -1} options=("${@:1:$#-1}")
 	random_file "$tmp/a" 1048576
 	random_file "$tmp/b" 1048576
-	path_io "${options[@]}" "$uri$suffix" write 1048576 1048576 "$tmp/a" &&
+	bounded path_io "${options[@]}" "$uri$suffix" write 1048576 1048576 "$tmp/a" &&
 		dd if="$stock" of="$tmp/back" bs=1M skip=1 count=1 iflag=direct status=none &&
 		same_bytes "$tmp/a" "$tmp/back" &&
 		dd if="$tmp/b" of="$stock" bs=1M seek=2 oflag=direct status=none &&
-		path_io "${options[@]}" "$uri$suffix" read 2097152 1048576 "$tmp/back" &&
+		bounded path_io "${options[@]}" "$uri$suffix" read 2097152 1048576 "$tmp/back" &&
 		same_bytes "$tmp/b" "$tmp/back"
 }
 
@@ -116,6 +111,8 @@ for which in hdgst=1 ddgst=1 "$digests"; do
 	bench "64k random reads, $which" "$uri&$which" --rw randread --bs 64k --depth 4 --size 4m --ios 50
 done
 
+ktap_check "answers that waited for longer than io_timeout= are taken" \
+	bounded path_io --late 4 "$uri&io_timeout=2" read 0 65536 "$tmp/back" 4096
 if stock=$(nvme_connect_stock --tcp "$nqn"); then
 	ktap_check "the in-tree nvme-tcp has the same bytes" round_trip ""
 	ktap_check "the same with digests" round_trip "&$digests"

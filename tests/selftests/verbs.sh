@@ -48,6 +48,10 @@ bench "64k reads, depth 8" "$uri" --rw read --bs 64k --depth 8 --size 8m --ios 1
 bench "64k writes, depth 8" "$uri" --rw write --bs 64k --depth 8 --size 8m --ios 100
 bench "64k random reads, depth 1, over IPv6" "$uri6" --rw randread --bs 64k --depth 1 --size 4m --ios 50
 
+ktap_check "answers that waited for longer than io_timeout= are taken" \
+	bounded path_io --late 4 "$uri&io_timeout=2" read 0 65536 "$tmp/back" 4096
+ktap_check "nothing left after that" nothing_left
+
 ktap_check "a namespace that is not there" fails_to_open 'E[A-Z]*' "verbs://$KDP_ADDR:4420/$nqn?nsid=9"
 ktap_check "a subsystem that is not there" fails_to_open 'E[A-Z]*' "verbs://$KDP_ADDR:4420/$nqn-none?nsid=1"
 ktap_check "a port where nobody listens" fails_to_open ECONNREFUSED "verbs://$KDP_ADDR:4421/$nqn?nsid=1"
