@@ -5,22 +5,9 @@
 # timeout: 240
 
 . "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/load.sh"
 
 nqn=nqn.io.kdp:disconnect
-
-# io_begin: some I/O that does not end by itself; it must not outlive our patience.
-io_begin() {
-	timeout -k 5 $((2 * patience)) fio --name=t --filename="$disk" --rw=randrw --bs=16k --direct=1 \
-		--ioengine=libaio --iodepth=8 --size=16M --time_based --runtime=600 \
-		--minimal >"$tmp/fio" 2>&1 &
-	io_pid=$!
-	ktap_check "I/O runs" wait_until 20 io_runs || cat "$tmp/fio"
-}
-
-io_runs() {
-	local ios
-	read -r ios _ <"/sys/block/${disk#/dev/}/stat" && ((ios > 20))
-}
 
 # io_ended: fio must go, by itself and with an error.
 io_ended() {
@@ -30,19 +17,8 @@ io_ended() {
 	ktap_check "with an error (fio's status $rc)" test $((rc != 0 && rc < 124)) = 1
 }
 
-io_gone() {
-	[[ ! -d /proc/$io_pid || $(cut -d ' ' -f 3 "/proc/$io_pid/stat" 2>/dev/null) == Z ]]
-}
-
 gone_with_device() {
 	[[ -z $(json name) ]] || disconnect "$ctrl"
-}
-
-# What an open descriptor still reads: nothing, by an error or by the end of the disk.
-reads_nothing() {
-	local bytes
-	bytes=$(dd bs=4k count=1 status=none <&"$held" 2>/dev/null | wc -c)
-	[[ $bytes == 0 ]] || complain "$bytes bytes"
 }
 
 # A second namespace whose backend can be made slow while it is in use.

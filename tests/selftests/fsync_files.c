@@ -14,10 +14,7 @@
  * it was left.
  */
 #include <errno.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "ledger.h"
 
@@ -112,23 +109,6 @@ static void *worker(void *arg)
 	return NULL;
 }
 
-static void work_until_stopped(void)
-{
-	const struct timespec nap = { 0, 50000000 };
-	pthread_t threads[THREADS];
-
-	for (uintptr_t i = 0; i < THREADS; i++)
-		if (pthread_create(&threads[i], NULL, worker, (void *)i))
-			errx(LEDGER_CANNOT, "threads");
-	while (!atomic_load(&ended)) {
-		if (!access(stop, F_OK))
-			atomic_store(&ended, 1);
-		nanosleep(&nap, NULL);
-	}
-	for (int i = 0; i < THREADS; i++)
-		pthread_join(threads[i], NULL);
-}
-
 static int as_left(unsigned int thread, unsigned int i)
 {
 	static char want[MOST], got[MOST + 1];
@@ -169,7 +149,7 @@ int main(int argc, char **argv)
 	book = book_map(argv[3], sizeof(*book), writes);
 	if (writes) {
 		stop = argv[4];
-		work_until_stopped();
+		work_until(stop, &ended, THREADS, worker);
 	} else {
 		for (unsigned int t = 0; t < THREADS; t++)
 			for (unsigned int i = 0; i < NAMES; i++)

@@ -452,16 +452,7 @@ static void test_unprivileged(void)
 
 int main(int argc, char **argv)
 {
-	if (argc > 1 && !strcmp(argv[1], "--stock")) {
-		stock = true;
-		argc--;
-		argv++;
-	}
-	if (argc != 4) {
-		fprintf(stderr, "usage: ioctl_abi [--stock] CONTROLLER NAMESPACE NSID\n");
-		return 2;
-	}
-	open_devices(argv + 1);
+	open_arguments("ioctl_abi", argc, argv);
 	learn_geometry();
 	test_requests();
 	test_admin();

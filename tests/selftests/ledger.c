@@ -20,8 +20,6 @@
  * 3 a block does not hold what was acknowledged.
  */
 #include <errno.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -152,23 +150,6 @@ static struct entry totals(void)
 	return sum;
 }
 
-static void write_until_stopped(void)
-{
-	const struct timespec nap = { 0, 50000000 };
-	pthread_t threads[THREADS];
-
-	for (uintptr_t i = 0; i < THREADS; i++)
-		if (pthread_create(&threads[i], NULL, writer, (void *)i))
-			errx(LEDGER_CANNOT, "threads");
-	while (!atomic_load(&ended)) {
-		if (!access(stop, F_OK))
-			atomic_store(&ended, 1);
-		nanosleep(&nap, NULL);
-	}
-	for (int i = 0; i < THREADS; i++)
-		pthread_join(threads[i], NULL);
-}
-
 static void check(void)
 {
 	uint64_t *data = aligned_alloc(BLOCK, BLOCK);
@@ -207,7 +188,7 @@ int main(int argc, char **argv)
 		book->run = book_word(time(NULL), getpid(), 0);
 		stop = argv[5];
 		errors_allowed = argc > 6 && !strcmp(argv[6], "--errors");
-		write_until_stopped();
+		work_until(stop, &ended, THREADS, writer);
 	} else {
 		check();
 	}

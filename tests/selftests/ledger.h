@@ -8,11 +8,14 @@
 
 #include <err.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Exit statuses. */
@@ -49,6 +52,28 @@ static inline uint64_t book_word(uint64_t thing, uint64_t version, uint64_t i)
 	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
 	x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
 	return x ^ (x >> 31);
+}
+
+/*
+ * work_until: @count threads of @work, each with its number, until the file @stop is there or
+ * one of them has set @ended.
+ */
+static inline void work_until(const char *stop, atomic_int *ended, unsigned int count,
+			      void *(*work)(void *number))
+{
+	const struct timespec nap = { 0, 50000000 };
+	pthread_t threads[count];
+
+	for (uintptr_t i = 0; i < count; i++)
+		if (pthread_create(&threads[i], NULL, work, (void *)i))
+			errx(LEDGER_CANNOT, "threads");
+	while (!atomic_load(ended)) {
+		if (!access(stop, F_OK))
+			atomic_store(ended, 1);
+		nanosleep(&nap, NULL);
+	}
+	for (unsigned int i = 0; i < count; i++)
+		pthread_join(threads[i], NULL);
 }
 
 #endif /* KDP_LEDGER_H */

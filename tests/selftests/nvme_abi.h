@@ -143,6 +143,21 @@ static inline void open_devices(char **argv)
 		die("open %s", ctrl_fd < 0 ? ctrl_path : ns_path);
 }
 
+/* open_arguments: [--stock] CONTROLLER NAMESPACE NSID of the program @name. */
+static inline void open_arguments(const char *name, int argc, char **argv)
+{
+	if (argc > 1 && !strcmp(argv[1], "--stock")) {
+		stock = true;
+		argc--;
+		argv++;
+	}
+	if (argc != 4) {
+		fprintf(stderr, "usage: %s [--stock] CONTROLLER NAMESPACE NSID\n", name);
+		exit(2);
+	}
+	open_devices(argv + 1);
+}
+
 static inline void learn_geometry(void)
 {
 	unsigned char *buf = guarded(4096);

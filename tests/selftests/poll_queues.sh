@@ -111,12 +111,10 @@ is_stopped() {
 begin_polled_io() {
 	local before
 	before=$(ios)
-	timeout -k 5 "$patience" fio --name=t --filename="$disk" --direct=1 --rw=randrw --bs=4k --size=8M \
-		"${polled[@]}" --iodepth=16 --thread --time_based --runtime=600 --minimal >"$tmp/fio" 2>&1 &
-	pid=$!
-	wait_until 30 io_goes_on "$before" || complain "the I/O does not begin" || return
+	endless_io --rw=randrw --bs=4k --size=8M "${polled[@]}" --iodepth=16 --thread
+	wait_until "$patience" more_ios_than $((before + 50)) || complain "the I/O does not begin" || return
 	# timeout(1) runs it
-	pid=$(pgrep -P "$pid" -x fio) && wait_until 30 stopped_in_flight || complain "nothing is in flight: $(<"$tmp/fio")"
+	pid=$(pgrep -P "$io_pid" -x fio) && wait_until 30 stopped_in_flight || complain "nothing is in flight: $(<"$tmp/fio")"
 }
 
 end_polled_io() {

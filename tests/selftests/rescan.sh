@@ -7,6 +7,7 @@
 # quick: 6.12 6.1 uml uml-debug
 
 . "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/load.sh"
 
 nqn=nqn.io.kdp:rescan
 subsys=$nvmet/subsystems/$nqn
@@ -86,29 +87,6 @@ reads_pattern() {
 
 reads() {
 	bounded dd if="/dev/${ctrl}n$1" of=/dev/null bs=64k count=1 iflag=direct status=none
-}
-
-reads_nothing() {
-	local bytes
-	bytes=$(dd bs=4k count=1 status=none <&"$held" 2>/dev/null | wc -c)
-	[[ $bytes == 0 ]] || complain "$bytes bytes"
-}
-
-io_begin() {
-	timeout -k 5 $((2 * patience)) fio --name=t --filename="$disk" --rw=randrw --bs=16k --direct=1 \
-		--ioengine=libaio --iodepth=4 --size=16M --time_based --runtime=600 \
-		--minimal >"$tmp/fio" 2>&1 &
-	io_pid=$!
-	ktap_check "I/O runs" wait_until 20 io_runs || cat "$tmp/fio"
-}
-
-io_runs() {
-	local ios
-	read -r ios _ <"/sys/block/${disk#/dev/}/stat" && ((ios > 20))
-}
-
-io_gone() {
-	[[ ! -d /proc/$io_pid || $(cut -d ' ' -f 3 "/proc/$io_pid/stat" 2>/dev/null) == Z ]]
 }
 
 io_goes_on() {

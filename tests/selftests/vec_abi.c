@@ -385,16 +385,7 @@ static void nobody(void)
 
 int main(int argc, char **argv)
 {
-	if (argc > 1 && !strcmp(argv[1], "--stock")) {
-		stock = true;
-		argc--;
-		argv++;
-	}
-	if (argc != 4) {
-		fprintf(stderr, "usage: vec_abi [--stock] CONTROLLER NAMESPACE NSID\n");
-		return 2;
-	}
-	open_devices(argv + 1);
+	open_arguments("vec_abi", argc, argv);
 	learn_geometry();
 	if (block > 512)
 		die("blocks of %u bytes: the pieces are made for 512", block);

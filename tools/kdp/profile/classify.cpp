@@ -128,6 +128,22 @@ Class provider_class(Frames inner, bool thread_of_path, const Roles& roles)
     return Class::provider_threads;
 }
 
+/// What the innermost code that is somebody's is spent on.
+std::optional<Class> role_class(Frames frames, bool thread_of_path, const Roles& roles)
+{
+    switch (innermost_role(frames, roles)) {
+        case Role::path:
+            return Class::kernel_path;
+        case Role::target:
+            return Class::target;
+        case Role::provider:
+            return provider_class(frames, thread_of_path, roles);
+        case Role::none:
+            break;
+    }
+    return std::nullopt;
+}
+
 /// A soft interrupt of the network with TCP. Over loopback the receiver runs in a soft interrupt
 /// inside the sender's call.
 Class tcp_class(Frames outer, Task task, const Roles& roles)
@@ -144,16 +160,8 @@ Class tcp_class(Frames outer, Task task, const Roles& roles)
 
 Class soft_class(const Split& at, Task task, const Roles& roles)
 {
-    switch (innermost_role(at.inner, roles)) {
-        case Role::path:
-            return Class::kernel_path;
-        case Role::target:
-            return Class::target;
-        case Role::provider:
-            return provider_class(at.inner, false, roles);
-        case Role::none:
-            break;
-    }
+    if (const auto found = role_class(at.inner, false, roles))
+        return *found;
     if (calls(at.inner, {"ib_poll_handler"sv, "irq_poll_softirq"sv, "blk_done_softirq"sv,
                          "blk_complete_reqs"sv}))
         return Class::kernel_path;
@@ -168,16 +176,8 @@ Class soft_class(const Split& at, Task task, const Roles& roles)
 
 std::optional<Class> kernel_thread_class(Frames frames, const Roles& roles)
 {
-    switch (innermost_role(frames, roles)) {
-        case Role::path:
-            return Class::kernel_path;
-        case Role::target:
-            return Class::target;
-        case Role::provider:
-            return provider_class(frames, false, roles);
-        case Role::none:
-            break;
-    }
+    if (const auto found = role_class(frames, false, roles))
+        return *found;
     if (calls(frames, {"ib_cq_poll_work"sv}))
         return roles.local_target ? Class::target : Class::kernel_path;
     return std::nullopt;
@@ -185,16 +185,8 @@ std::optional<Class> kernel_thread_class(Frames frames, const Roles& roles)
 
 Class thread_of_path_class(Frames frames, UserCode user, const Roles& roles)
 {
-    switch (innermost_role(frames, roles)) {
-        case Role::path:
-            return Class::kernel_path;
-        case Role::target:
-            return Class::target;
-        case Role::provider:
-            return provider_class(frames, true, roles);
-        case Role::none:
-            break;
-    }
+    if (const auto found = role_class(frames, true, roles))
+        return *found;
     return user == UserCode::provider ? Class::provider_calls : Class::kernel_path;
 }
 
