@@ -3,7 +3,7 @@
 #
 # In the guest: run the selftests, one after the other, each watched.
 #
-#   tests/vm/run [--kernel 6.1] -- tests/vm/guest/run-selftests.sh [--dir DIR] [--only PATTERN...] [NAME...]
+#   tests/vm/run [--kernel 6.1] -- tests/vm/guest/run-selftests.sh [--dir DIR] [--only 'PATTERN...'] [NAME...]
 #
 # NAME is a file of tests/selftests (or of --dir) without ".sh"; all of them if none is
 # given, or all whose name matches a PATTERN of the shell (`--only 'peer_* stats'`; with
